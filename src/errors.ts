@@ -1,0 +1,17 @@
+/**
+ * The one catalogue of errors. Each kind is a class with a stable `code`; each code has a row in `docs/errors.md`, and a
+ * test says so. An error names the object, the field or `template:line:col`, what is wrong (message) and what to do (hint).
+ */
+
+/** Base of every error HAPTIC raises on purpose. `hint` is one line that says what to do. */
+export class HapticError extends Error {
+  readonly code: `HAPTIC_E_${string}`;
+  readonly hint: string | undefined;
+
+  constructor(code: `HAPTIC_E_${string}`, message: string, options: { cause?: unknown; hint?: string } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.hint = options.hint;
+  }
+}

@@ -1,0 +1,58 @@
+/** Public shapes of the render service. */
+import type { AliasView, KubeObject, StoreSnapshot } from "../stores/types.ts";
+import type { Digest, RenderPlan } from "../plan/types.ts";
+import type { TemplateProblem } from "../templating/types.ts";
+
+/** Everything a render reads besides the stores. Equal inputs give equal bytes. */
+export interface RenderContext {
+  readonly snapshot: StoreSnapshot;
+  /** HAProxy pods as `controller.haproxy_pods` shows them. */
+  readonly haproxyPods: AliasView | undefined;
+  /** snake_case capability → supported; lowest HAProxy version of the fleet. */
+  readonly capabilities: Readonly<Record<string, boolean>>;
+  readonly renderMode: "reconcile" | "admission";
+}
+
+/** An Event a template asked for with recordEvent (always Warning). */
+export interface TemplateEvent {
+  readonly object: { readonly apiVersion: string; readonly kind: string; readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface RenderResult {
+  readonly plan: RenderPlan;
+  readonly events: readonly TemplateEvent[];
+  /** cold = all components ran; warm = only the affected ones; replay = nothing changed, the former result. */
+  readonly cacheState: "cold" | "warm" | "replay";
+  readonly stats: { readonly components: number; readonly executed: number; readonly durationMs: number; readonly longestSliceMs: number };
+}
+
+/** A bad object harms itself only: the component failed for it, the rest was rendered. */
+export interface IsolatedFault {
+  readonly source: string;
+  readonly id: string;
+  readonly object: KubeObject;
+  readonly problem: TemplateProblem;
+}
+
+export interface RenderOutcome {
+  readonly result: RenderResult | undefined;
+  /** Why there is no result: errors of root templates or of the set. */
+  readonly problems: readonly TemplateProblem[];
+  readonly isolated: readonly IsolatedFault[];
+}
+
+/** One per accepted configuration (iteration). Holds the warm graph. Renders are serialised by the caller. */
+export interface RenderService {
+  /** Runs in slices; `signal` abandons the render (nothing is retained). Never rejects but for aborts and defects. */
+  render(context: RenderContext, signal: AbortSignal): Promise<RenderOutcome>;
+}
+
+export interface PlanSummary {
+  readonly id: Digest;
+  readonly backends: number;
+  readonly servers: number;
+  readonly files: number;
+  readonly bytes: number;
+}
