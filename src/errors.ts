@@ -15,3 +15,17 @@ export class HapticError extends Error {
     this.hint = options.hint;
   }
 }
+
+/** The command line asked for something that does not exist. */
+export class UnknownCommandError extends HapticError {
+  constructor(message: string, hint?: string) {
+    super("HAPTIC_E_UNKNOWN_COMMAND", message, hint === undefined ? {} : { hint });
+  }
+}
+
+/** A flag or its value is wrong; the message names the flag. */
+export class UsageError extends HapticError {
+  constructor(message: string, hint?: string) {
+    super("HAPTIC_E_USAGE", message, hint === undefined ? {} : { hint });
+  }
+}
