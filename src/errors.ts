@@ -29,3 +29,73 @@ export class UsageError extends HapticError {
     super("HAPTIC_E_USAGE", message, hint === undefined ? {} : { hint });
   }
 }
+
+/** A HAProxyTemplateConfig, alone or with its libraries, that cannot be used. `problems`: one line each, object and field first. */
+export class ConfigError extends HapticError {
+  readonly problems: readonly string[];
+
+  constructor(message: string, problems: readonly string[], hint?: string) {
+    super("HAPTIC_E_CONFIG_INVALID", message, hint === undefined ? {} : { hint });
+    this.problems = problems;
+  }
+}
+
+/** A JSONPath expression of `indexBy`, `ignoreFields` or `fieldSelector` is not in the supported subset. */
+export class JsonPathError extends HapticError {
+  constructor(expression: string, column: number, what: string) {
+    super("HAPTIC_E_JSON_PATH", `JSONPath "${expression}", column ${column}: ${what}`, {
+      hint: "write metadata.name, metadata.labels.kubernetes\\.io/service-name, spec.rules[0].host, endpoints[*].zone",
+    });
+  }
+}
+
+/** A name or value that would become another command on HAProxy's command line. Nothing was sent. */
+export class RuntimeTokenError extends HapticError {
+  constructor(message: string) {
+    super("HAPTIC_E_RUNTIME_TOKEN", message);
+  }
+}
+
+/** HAProxy's worker socket cannot be reached, or its answer cannot be read. */
+export class RuntimeError extends HapticError {
+  constructor(message: string, options: { cause?: unknown; hint?: string } = {}) {
+    super("HAPTIC_E_RUNTIME", message, options);
+  }
+}
+
+/** HAProxy's master socket cannot be reached (`retriable`: it is re-executing itself or busy), or its answer cannot be read. */
+export class MasterError extends HapticError {
+  readonly retriable: boolean;
+
+  constructor(message: string, options: { cause?: unknown; retriable?: boolean } = {}) {
+    super("HAPTIC_E_MASTER", message, options.cause === undefined ? {} : { cause: options.cause });
+    this.retriable = options.retriable ?? false;
+  }
+}
+
+/** A request to the agent breaks the contract: limits, paths, sizes, digests, or the multipart form. Nothing was changed. */
+export class AgentRequestError extends HapticError {
+  readonly status: number;
+
+  constructor(message: string, status = 400) {
+    super("HAPTIC_E_AGENT_REQUEST", message);
+    this.status = status;
+  }
+}
+
+/** The agent's files or its journal cannot be read or written. */
+export class AgentTreeError extends HapticError {
+  constructor(message: string, options: { cause?: unknown; hint?: string } = {}) {
+    super("HAPTIC_E_AGENT_TREE", message, options);
+  }
+}
+
+/** The controller's side: the agent gave no answer (`status` 0), refused the identity, or failed. */
+export class AgentClientError extends HapticError {
+  readonly status: number;
+
+  constructor(message: string, status: number, options: { cause?: unknown; hint?: string } = {}) {
+    super("HAPTIC_E_AGENT_CLIENT", message, options);
+    this.status = status;
+  }
+}

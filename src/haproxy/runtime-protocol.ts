@@ -1,0 +1,100 @@
+/**
+ * The dialect of HAProxy's runtime CLI on a persistent connection: what may be written, and how answers are framed.
+ * Source: HAProxy management guide §9.3, tried on 3.0, 3.2 and 3.4.
+ */
+import { RuntimeTokenError } from "../errors.ts";
+
+/** Command lines and payloads stay below this; above tune.bufsize HAProxy applies nothing or, worse, a part. */
+export const LINE_LIMIT = 12 * 1024;
+
+/**
+ * White space and `;` end a word, a backslash quotes, `<<` begins a payload, control characters end the line: a name
+ * that holds one of them would become another command. It is refused, never rewritten.
+ */
+// oxlint-disable-next-line no-control-regex
+const UNSAFE = /[\s;\\\u0000-\u001f\u007f]|<</;
+
+/**
+ * Returns `word` when it can stand as one word of a command line.
+ * @throws RuntimeTokenError naming `what` otherwise.
+ */
+export function safeWord(what: string, word: string | undefined): string {
+  if (word === undefined || word === "") throw new RuntimeTokenError(`${what} is empty`);
+  if (UNSAFE.test(word)) throw new RuntimeTokenError(`${what} ${JSON.stringify(word)} cannot be written on HAProxy's command line`);
+  return word;
+}
+
+/** Returns `text` when it can be one line of a payload: no line break, no control character but the tab. */
+export function safePayloadText(what: string, text: string | undefined): string {
+  if (text === undefined) throw new RuntimeTokenError(`${what} is missing`);
+  // oxlint-disable-next-line no-control-regex
+  if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(text)) {
+    throw new RuntimeTokenError(`${what} holds a control character or a line break`);
+  }
+  return text;
+}
+
+/** One answer. `severity` is the syslog level of `set severity-output number`; 0–3 are failures. */
+export interface RuntimeReply {
+  readonly severity: number | undefined;
+  readonly text: string;
+}
+
+export function isFailure(reply: RuntimeReply): boolean {
+  return reply.severity !== undefined && reply.severity <= 3;
+}
+
+/**
+ * Cuts the byte stream into answers. An answer is the lines up to the first empty line (an empty answer is a lone line
+ * feed). HAProxy 3.0 knows no silent interactive mode: there each answer is preceded by the prompt `> `, and each line
+ * of a payload by `+ `.
+ */
+export class ReplyFramer {
+  #rest = "";
+  #lines: string[] = [];
+
+  /** Returns the answers completed by `chunk`, in order. */
+  push(chunk: string): RuntimeReply[] {
+    const replies: RuntimeReply[] = [];
+    let text = this.#rest + chunk;
+    for (;;) {
+      if (this.#lines.length === 0) text = text.replace(/^> /, "").replace(/^(?:\+ )+/, "");
+      const end = text.indexOf("\n");
+      if (end < 0) break;
+      const line = text.slice(0, end);
+      text = text.slice(end + 1);
+      if (line !== "") {
+        this.#lines.push(line);
+        continue;
+      }
+      replies.push(parseReply(this.#lines));
+      this.#lines = [];
+    }
+    this.#rest = text;
+    return replies;
+  }
+}
+
+function parseReply(lines: readonly string[]): RuntimeReply {
+  const text = lines.join("\n");
+  const tag = /^\[(\d)\]: /.exec(text);
+  return tag === null ? { severity: undefined, text } : { severity: Number(tag[1]), text: text.slice(tag[0].length) };
+}
+
+/** Joins commands by `;` into lines below the limit; one command that is longer stands alone (and HAProxy refuses it). */
+export function joinCommands(commands: readonly string[]): { line: string; count: number }[] {
+  const lines: { line: string; count: number }[] = [];
+  let current = "";
+  let count = 0;
+  for (const command of commands) {
+    if (count > 0 && current.length + 1 + command.length >= LINE_LIMIT) {
+      lines.push({ line: current, count });
+      current = "";
+      count = 0;
+    }
+    current = count === 0 ? command : `${current};${command}`;
+    count += 1;
+  }
+  if (count > 0) lines.push({ line: current, count });
+  return lines;
+}
