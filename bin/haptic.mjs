@@ -23,7 +23,7 @@ function packagedNode() {
     const manifest = createRequire(import.meta.url).resolve("node-linux-" + process.arch + "/package.json");
     const binary = join(dirname(manifest), "bin", "node");
     return existsSync(binary) ? binary : undefined;
-  } catch (error) {
+  } catch {
     return undefined;
   }
 }
@@ -83,7 +83,8 @@ if (!node) {
 const source = join(home, "src", "main.ts");
 const bundle = join(home, "dist", "main.mjs");
 const fromSource = existsSync(source) && process.env.HAPTIC_BUNDLE !== "1";
-if (!fromSource && !existsSync(bundle)) fail(["haptic: neither " + source + " nor " + bundle + " is there: the installation is incomplete."]);
+if (!fromSource && !existsSync(bundle))
+  fail(["haptic: neither " + source + " nor " + bundle + " is there: the installation is incomplete."]);
 if (fromSource && !existsSync(join(home, "node_modules"))) {
   fail(["haptic: the packages are not installed. Run `npm ci` in " + home + " first."]);
 }
@@ -98,7 +99,11 @@ const flags = [
 ];
 const environment = Object.assign({}, process.env);
 if (!environment.NODE_COMPILE_CACHE) {
-  environment.NODE_COMPILE_CACHE = join(environment.XDG_CACHE_HOME || join(homedir(), ".cache"), "haptic", "compile-cache");
+  environment.NODE_COMPILE_CACHE = join(
+    environment.XDG_CACHE_HOME || join(homedir(), ".cache"),
+    "haptic",
+    "compile-cache",
+  );
 }
 const child = spawn(node, flags.concat([fromSource ? source : bundle], process.argv.slice(2)), {
   // The channel carries no messages: its closing tells the child that this process is gone, however it went.

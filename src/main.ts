@@ -89,7 +89,9 @@ async function main(argv: readonly string[]): Promise<number> {
 /** One line for an error of ours (with its hint); the stack only for what nobody foresaw. */
 function report(error: unknown): void {
   if (error instanceof HapticError) {
-    process.stderr.write(`haptic: ${error.message} (${error.code})\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`);
+    process.stderr.write(
+      `haptic: ${error.message} (${error.code})\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`,
+    );
   } else {
     process.stderr.write(`haptic: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   }

@@ -13,7 +13,10 @@ export function readFlags<O extends Options>(
   try {
     return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), `\`haptic help ${command}\` lists its flags`);
+    throw new UsageError(
+      error instanceof Error ? error.message : String(error),
+      `\`haptic help ${command}\` lists its flags`,
+    );
   }
 }
 

@@ -15,9 +15,15 @@ export const command: Command = {
   usage,
   run(argv) {
     const flags = readFlags("version", argv, { json: { type: "boolean" } });
-    const facts = { version: manifest.version, node: process.versions.node, platform: `${process.platform}/${process.arch}` };
+    const facts = {
+      version: manifest.version,
+      node: process.versions.node,
+      platform: `${process.platform}/${process.arch}`,
+    };
     process.stdout.write(
-      flags.json === true ? `${JSON.stringify(facts)}\n` : `haptic ${facts.version} (Node ${facts.node}, ${facts.platform})\n`,
+      flags.json === true
+        ? `${JSON.stringify(facts)}\n`
+        : `haptic ${facts.version} (Node ${facts.node}, ${facts.platform})\n`,
     );
     return Promise.resolve(0);
   },

@@ -26,8 +26,14 @@ export function provideParts(layers: ReadonlySet<string>): Promise<string[]> {
     for (const version of haproxyVersions) {
       if (testHaproxy(version) !== undefined) continue;
       const script = join(import.meta.dirname, "..", "..", "bin", "install-haproxy.sh");
-      const { status, stderr } = spawnSync("bash", [script, version, join(cacheFolder, `haproxy-${version}`)], { encoding: "utf8" });
-      lines.push(status === 0 ? `installed HAProxy ${version}` : `HAProxy ${version} could not be installed: ${stderr.trim().split("\n").at(-1)}`);
+      const { status, stderr } = spawnSync("bash", [script, version, join(cacheFolder, `haproxy-${version}`)], {
+        encoding: "utf8",
+      });
+      lines.push(
+        status === 0
+          ? `installed HAProxy ${version}`
+          : `HAProxy ${version} could not be installed: ${stderr.trim().split("\n").at(-1)}`,
+      );
     }
   }
   return Promise.resolve(lines);

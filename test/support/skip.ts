@@ -23,7 +23,7 @@ export function needing<T>(test: Test<T>, missing: string | undefined): Test<T> 
     before: Object.assign(ignore, { each: ignore }),
     after: Object.assign(ignore, { each: ignore }),
     run: () => test.run(),
-  }) as unknown as Test<T>;
+  });
 }
 
 /** Why a network namespace or the parts of a cluster cannot be had here, or undefined. */

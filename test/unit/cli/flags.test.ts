@@ -20,17 +20,26 @@ test("a flag is read in both spellings", () => {
 });
 
 test("an unknown flag is named in the error, with the help to look at", () => {
-  assert.match(usageErrorOf(() => readFlags("dev", ["--prot", "1"], { port: { type: "string" } })), "--prot");
+  assert.match(
+    usageErrorOf(() => readFlags("dev", ["--prot", "1"], { port: { type: "string" } })),
+    "--prot",
+  );
 });
 
 test("a stray word is refused", () => {
-  assert.match(usageErrorOf(() => readFlags("dev", ["stray"], {})), "stray");
+  assert.match(
+    usageErrorOf(() => readFlags("dev", ["stray"], {})),
+    "stray",
+  );
 });
 
 test("a whole number outside its range is refused by the flag's name", () => {
   assert.is(wholeNumber("--pods", "2", { min: 1, max: 9 }), 2);
   for (const wrong of ["0", "10", "2.5", "", "two"]) {
-    assert.match(usageErrorOf(() => wholeNumber("--pods", wrong, { min: 1, max: 9 })), "--pods");
+    assert.match(
+      usageErrorOf(() => wholeNumber("--pods", wrong, { min: 1, max: 9 })),
+      "--pods",
+    );
   }
 });
 
@@ -38,7 +47,11 @@ test("durations are read as Kubernetes writes them", () => {
   assert.is(milliseconds("--t", "500ms"), 500);
   assert.is(milliseconds("--t", "9s"), 9_000);
   assert.is(milliseconds("--t", "1h1m1.5s"), 3_661_500);
-  for (const wrong of ["", "9", "9 s", "s", "9sx"]) assert.match(usageErrorOf(() => milliseconds("--t", wrong)), "--t");
+  for (const wrong of ["", "9", "9 s", "s", "9sx"])
+    assert.match(
+      usageErrorOf(() => milliseconds("--t", wrong)),
+      "--t",
+    );
 });
 
 test.run();
