@@ -1,0 +1,72 @@
+/** Values that hold where a specification is silent (CRD reference). */
+import { parseDuration } from "./durations.ts";
+import type { HAProxyTemplateConfigSpec } from "./types.ts";
+
+/** `dataplane` with every field set. Durations as text, as templates see them. */
+export const DATAPLANE_DEFAULTS = {
+  port: 5555,
+  minDeploymentInterval: "2s",
+  driftPreventionInterval: "60s",
+  deploymentTimeout: "30s",
+  configPublishInterval: "10s",
+  reloadVerificationTimeout: "60s",
+  syncTimeout: "2m",
+  mapsDir: "/etc/haproxy/maps",
+  sslCertsDir: "/etc/haproxy/certs",
+  generalStorageDir: "/etc/haproxy/general",
+  configFile: "/etc/haproxy/haproxy.cfg",
+} as const;
+
+export type Dataplane = { readonly [K in keyof typeof DATAPLANE_DEFAULTS]: (typeof DATAPLANE_DEFAULTS)[K] extends number ? number : string };
+
+export const DATAPLANE_DURATIONS = [
+  "minDeploymentInterval",
+  "driftPreventionInterval",
+  "deploymentTimeout",
+  "configPublishInterval",
+  "reloadVerificationTimeout",
+  "syncTimeout",
+] as const;
+
+export const LEADER_ELECTION_DEFAULTS = {
+  enabled: true,
+  leaseName: "haptic-leader",
+  leaseDuration: "30s",
+  renewDeadline: "20s",
+  retryPeriod: "5s",
+} as const;
+
+/** Window in which further changes of an alias are gathered when `debounceInterval` is empty or not readable. */
+export const DEBOUNCE_DEFAULT_MS = 100;
+
+/** The `dataplane` block with its defaults; what templates read as the global `dataplane`. */
+export function dataplaneOf(spec: HAProxyTemplateConfigSpec): Dataplane {
+  return { ...DATAPLANE_DEFAULTS, ...spec.dataplane };
+}
+
+/** The durations of `dataplane` in milliseconds; a text that is no duration counts as its default. */
+export function dataplaneTimings(spec: HAProxyTemplateConfigSpec): Readonly<Record<(typeof DATAPLANE_DURATIONS)[number], number>> {
+  const dataplane = dataplaneOf(spec);
+  const read = (name: (typeof DATAPLANE_DURATIONS)[number]): number =>
+    parseDuration(dataplane[name]) ?? parseDuration(DATAPLANE_DEFAULTS[name]) ?? 0;
+  return {
+    minDeploymentInterval: read("minDeploymentInterval"),
+    driftPreventionInterval: read("driftPreventionInterval"),
+    deploymentTimeout: read("deploymentTimeout"),
+    configPublishInterval: read("configPublishInterval"),
+    reloadVerificationTimeout: read("reloadVerificationTimeout"),
+    syncTimeout: read("syncTimeout"),
+  };
+}
+
+/** Name of the Lease that carries the leader's epoch. */
+export function leaseNameOf(spec: HAProxyTemplateConfigSpec): string {
+  const name = spec.controller?.leaderElection?.leaseName;
+  return name === undefined || name === "" ? LEADER_ELECTION_DEFAULTS.leaseName : name;
+}
+
+/** Level of the log in lower case: the specification's, else `LOG_LEVEL`, else info. */
+export function logLevelOf(spec: HAProxyTemplateConfigSpec, environment: Readonly<Record<string, string | undefined>>): string {
+  const level = spec.logging?.level;
+  return (level === undefined || level === "" ? (environment["LOG_LEVEL"] ?? "info") : level).toLowerCase();
+}

@@ -1,0 +1,88 @@
+/** Kubernetes objects in YAML files, with the line of each template in them. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isScalar, LineCounter, parseAllDocuments, Scalar, visit, isPair } from "yaml";
+import type { KubeObject } from "../stores/types.ts";
+import { type ConfigProblem, fieldPath, type SourcePosition } from "./problems.ts";
+
+export interface LoadedObject {
+  readonly object: KubeObject;
+  /** Where the object's document begins. */
+  readonly position: SourcePosition;
+  /** Every text below a key `template`, by field path; its position is that of the text's first line. */
+  readonly templates: ReadonlyMap<string, { readonly text: string; readonly position: SourcePosition }>;
+}
+
+export interface LoadedFiles {
+  readonly objects: readonly LoadedObject[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Reads YAML files, and of a folder every *.yaml, *.yml and *.json in it (not below it), in the order of their names. */
+export function loadFiles(paths: readonly string[]): LoadedFiles {
+  const objects: LoadedObject[] = [];
+  const problems: ConfigProblem[] = [];
+  for (const file of paths.flatMap(expand)) {
+    let text: string;
+    try {
+      text = readFileSync(file, "utf8");
+    } catch (error) {
+      problems.push({ kind: "file", object: file, field: "", message: `cannot be read: ${(error as Error).message}` });
+      continue;
+    }
+    const parsed = parseObjects(text, file);
+    objects.push(...parsed.objects);
+    problems.push(...parsed.problems);
+  }
+  return { objects, problems };
+}
+
+function expand(path: string): string[] {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path];
+  return readdirSync(path)
+    .filter((name) => /\.(ya?ml|json)$/.test(name))
+    .sort()
+    .map((name) => join(path, name));
+}
+
+/** Objects of one YAML text (several documents allowed). `file` is the name that positions and problems carry. */
+export function parseObjects(text: string, file: string): LoadedFiles {
+  const objects: LoadedObject[] = [];
+  const problems: ConfigProblem[] = [];
+  const lines = new LineCounter();
+  for (const document of parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false })) {
+    if (!("contents" in document)) continue;
+    for (const error of document.errors) {
+      const position = { file, line: lines.linePos(error.pos[0]).line };
+      problems.push({ kind: "file", object: file, field: "", message: `YAML: ${error.message}`, position });
+    }
+    if (document.errors.length > 0 || document.contents === null) continue;
+    const position = { file, line: lines.linePos(document.contents.range[0]).line };
+    const value: unknown = document.toJS();
+    if (!isObject(value)) {
+      const message = "the document is no Kubernetes object: apiVersion, kind and metadata.name are required";
+      problems.push({ kind: "file", object: file, field: "", message, position });
+      continue;
+    }
+    const templates = new Map<string, { text: string; position: SourcePosition }>();
+    visit(document, {
+      Pair(_, pair, ancestors) {
+        if (!isScalar(pair.key) || pair.key.value !== "template" || !isScalar(pair.value)) return;
+        if (typeof pair.value.value !== "string" || !pair.value.range) return;
+        const path = [...ancestors.filter(isPair), pair].map((each) => String(isScalar(each.key) ? each.key.value : each.key));
+        const block = pair.value.type === Scalar.BLOCK_LITERAL || pair.value.type === Scalar.BLOCK_FOLDED;
+        const line = lines.linePos(pair.value.range[0]).line + (block ? 1 : 0);
+        templates.set(fieldPath(...path), { text: pair.value.value, position: { file, line } });
+      },
+    });
+    objects.push({ object: value, position, templates });
+  }
+  return { objects, problems };
+}
+
+function isObject(value: unknown): value is KubeObject {
+  if (typeof value !== "object" || value === null) return false;
+  const { apiVersion, kind, metadata } = value as Partial<KubeObject>;
+  const named = typeof metadata === "object" && metadata !== null && typeof metadata.name === "string";
+  return typeof apiVersion === "string" && typeof kind === "string" && named;
+}
