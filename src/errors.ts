@@ -99,3 +99,17 @@ export class AgentClientError extends HapticError {
     this.status = status;
   }
 }
+
+/** Bytes that should be a stored plan are not, or are another plan than they say. The pod's baseline is then unknown. */
+export class PlanBlobError extends HapticError {
+  constructor(message: string, cause?: unknown) {
+    super("HAPTIC_E_PLAN_BLOB", `stored plan: ${message}`, { cause, hint: "the next deployment sends the full set and reloads; nothing else is needed" });
+  }
+}
+
+/** The haproxy binary cannot be run, or does not say what it should. */
+export class HaproxyBinaryError extends HapticError {
+  constructor(message: string, options: { cause?: unknown; hint?: string } = {}) {
+    super("HAPTIC_E_HAPROXY_BINARY", message, { hint: "give the path of a HAProxy 3.0 or newer with --haproxy", ...options });
+  }
+}
