@@ -113,3 +113,10 @@ export class HaproxyBinaryError extends HapticError {
     super("HAPTIC_E_HAPROXY_BINARY", message, { hint: "give the path of a HAProxy 3.0 or newer with --haproxy", ...options });
   }
 }
+
+/** There is no HAProxy to work with, and none could be installed; the hint says how to name one. */
+export class HaproxyNotFoundError extends HapticError {
+  constructor(message: string, hint?: string) {
+    super("HAPTIC_E_HAPROXY_NOT_FOUND", message, hint === undefined ? {} : { hint });
+  }
+}
