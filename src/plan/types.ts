@@ -13,6 +13,7 @@ export type Digest = string;
 export interface Block {
   readonly digest: Digest;
   readonly size: number;
+  /** The content; empty (though `size` is not 0) in a plan that was read back from a blob, but for maps and crt-lists. */
   readonly bytes: Uint8Array;
 }
 
@@ -65,11 +66,15 @@ export interface BackendRecord {
   readonly shapeReason?: string;
 }
 
-/** A backend as the plan holds it: the record, the digest of its canonical form, and the digest of its section's text. */
+/** A backend as the plan holds it: the record and digests of what it says. */
 export interface PlanBackend {
   readonly record: BackendRecord;
+  /** Of the record's canonical form. */
   readonly digest: Digest;
+  /** Of the section's whole text. */
   readonly textDigest: Digest;
+  /** Of the section's text without server lines, comments and blank lines: what only a reload changes. */
+  readonly residueDigest: Digest;
 }
 
 export interface PlanProfile {
@@ -122,4 +127,13 @@ export interface PlanDiff {
   /** Files whose content changed or appeared, and paths that are gone. */
   readonly changed: readonly PlanFile[];
   readonly removed: readonly string[];
+}
+
+/** Figures of a plan for logs and reports. */
+export interface PlanSummary {
+  readonly id: Digest;
+  readonly backends: number;
+  readonly servers: number;
+  readonly files: number;
+  readonly bytes: number;
 }

@@ -1,6 +1,6 @@
 /** Public shapes of the render service. */
 import type { AliasView, KubeObject, StoreSnapshot } from "../stores/types.ts";
-import type { Digest, RenderPlan } from "../plan/types.ts";
+import type { RenderPlan } from "../plan/types.ts";
 import type { TemplateProblem } from "../templating/types.ts";
 
 /** Everything a render reads besides the stores. Equal inputs give equal bytes. */
@@ -49,10 +49,4 @@ export interface RenderService {
   render(context: RenderContext, signal: AbortSignal): Promise<RenderOutcome>;
 }
 
-export interface PlanSummary {
-  readonly id: Digest;
-  readonly backends: number;
-  readonly servers: number;
-  readonly files: number;
-  readonly bytes: number;
-}
+export type { PlanSummary } from "../plan/types.ts";

@@ -1,0 +1,198 @@
+/** What changed files ask of a running HAProxy: map entries, certificates, crt-list entries. */
+import { X509Certificate } from "node:crypto";
+import { joinBlocks, splices } from "./chunks.ts";
+import { type CrtListEntry, parseCrtList } from "./crt-list.ts";
+import { treeDifferences } from "./keyed-tree.ts";
+import type { Ledger, Stage } from "./ledger.ts";
+import { blockIndex, isLineSafe, isPayloadSafe, valuesOf } from "./maps.ts";
+import type { Op } from "./ops.ts";
+import { fileDigest } from "./plan.ts";
+import type { PlanFile, RenderPlan } from "./types.ts";
+
+/** Single entries are changed up to this many; above, the whole map is replaced when that is the smaller part of it. */
+const ENTRY_OPS = 500;
+
+export interface FileChanges {
+  readonly changed: readonly PlanFile[];
+  readonly removed: readonly string[];
+}
+
+export function diffFiles(next: RenderPlan, baseline: RenderPlan, ledger: Ledger): FileChanges {
+  const changed: PlanFile[] = [];
+  const removed: string[] = [];
+  for (const { key, before, after } of treeDifferences(baseline.files, next.files, fileDigest)) {
+    if (after === undefined) {
+      removed.push(key);
+      removedFile(before as PlanFile, ledger);
+      continue;
+    }
+    changed.push(after);
+    if (before === undefined || before.kind !== after.kind) newFile(after, ledger);
+    else if (before.digest !== after.digest) changedFile(before, after, next, ledger);
+  }
+  return { changed, removed };
+}
+
+function removedFile(file: PlanFile, ledger: Ledger): void {
+  if (file.kind === "crtlist") ledger.reload(`crt-list ${file.path} is gone`);
+  if (file.kind === "general" && file.reloadOnChange) ledger.reload(`file ${file.path} is gone`);
+}
+
+function newFile(file: PlanFile, ledger: Ledger): void {
+  switch (file.kind) {
+    case "cert":
+      return ledger.add("certs", [{ kind: ledger.loaded?.certs.has(file.path) === true ? "cert_set" : "cert_new", path: file.path }]);
+    case "ca":
+      return ledger.add("certs", [{ kind: ledger.loaded?.caFiles.has(file.path) === true ? "ca_set" : "ca_new", path: file.path }]);
+    case "crtlist":
+      return ledger.reload(`crt-list ${file.path} is new`);
+    case "general":
+      return file.reloadOnChange ? ledger.reload(`file ${file.path} is new`) : undefined;
+    // A new map is read when a section that names it is loaded; the configuration is judged by its structure.
+    default:
+      return undefined;
+  }
+}
+
+function changedFile(before: PlanFile, after: PlanFile, next: RenderPlan, ledger: Ledger): void {
+  switch (after.kind) {
+    case "map":
+      if (ledger.loaded !== undefined && !ledger.loaded.maps.has(after.path)) return;
+      return changedMap(before, after, next.maps.get(after.path)?.ordered ?? true, ledger);
+    case "cert":
+      if (ledger.loaded !== undefined && !ledger.loaded.certs.has(after.path)) return;
+      return ledger.add("certs", [{ kind: "cert_set", path: after.path }]);
+    case "ca":
+      if (ledger.loaded !== undefined && !ledger.loaded.caFiles.has(after.path)) return;
+      return ledger.add("certs", [{ kind: "ca_set", path: after.path }]);
+    case "crtlist":
+      return changedCrtList(before, after, next, ledger);
+    case "general":
+      return after.reloadOnChange ? ledger.reload(`file ${after.path} changed`) : undefined;
+    case "config":
+      return undefined;
+  }
+}
+
+function changedMap(before: PlanFile, after: PlanFile, ordered: boolean, ledger: Ledger): void {
+  const replace = (): void => ledger.add("mapAdd", [{ kind: "map_replace", path: after.path }]);
+  const old = before.blocks;
+  const now = after.blocks;
+  if (old.some((block) => block.bytes.length !== block.size)) return replace();
+  const keys = new Set<string>();
+  let sameSequence = true;
+  for (const splice of splices(old, now)) {
+    const gone = old.slice(splice.index, splice.index + splice.remove);
+    if (ordered && sameSequence) sameSequence = entryText(gone) === entryText(splice.insert);
+    for (const block of [...gone, ...splice.insert]) for (const key of blockIndex(block).keys()) keys.add(key);
+  }
+  if (ordered) return sameSequence ? undefined : replace();
+  const edits: [Stage, Op][] = [];
+  for (const key of keys) {
+    const was = valuesOf(old, key);
+    const is = valuesOf(now, key);
+    if (was.length === is.length && was.every((value, index) => value === is[index])) continue;
+    // Duplicates have an order, and a single-entry command may touch the wrong one of them.
+    if (was.length > 1 || is.length > 1 || !isLineSafe(key)) return replace();
+    const value = is[0];
+    if (value === undefined) edits.push(["mapDel", { kind: "map_del", path: after.path, key }]);
+    else if (was.length === 0 && isPayloadSafe(value)) edits.push(["mapAdd", { kind: "map_add", path: after.path, key, value }]);
+    else if (was.length === 1 && isLineSafe(value)) edits.push(["mapAdd", { kind: "map_set", path: after.path, key, value }]);
+    else return replace();
+  }
+  if (edits.length > ENTRY_OPS && edits.length * 3 > entryCount(after)) return replace();
+  for (const [stage, op] of edits) ledger.add(stage, [op]);
+}
+
+function entryText(blocks: PlanFile["blocks"]): string {
+  const lines = joinBlocks(blocks).toString("utf8").split("\n").map((line) => line.trim().replace(/[ \t]+/, " "));
+  return lines.filter((line) => line !== "" && !line.startsWith("#")).join("\n");
+}
+
+function entryCount(file: PlanFile): number {
+  let count = 0;
+  for (const block of file.blocks) count += blockIndex(block).size;
+  return count;
+}
+
+/**
+ * Entries that come and go at run time. An added entry lands at the end of the list; that is the same as its place in the
+ * file when no entry after it could answer for the same names. The first entry is the default certificate and stays.
+ */
+function changedCrtList(before: PlanFile, after: PlanFile, next: RenderPlan, ledger: Ledger): void {
+  const name = `crt-list ${after.path}`;
+  if (ledger.loaded !== undefined && !ledger.loaded.crtLists.has(after.path)) return;
+  const readable = before.blocks.every((block) => block.bytes.length === block.size);
+  const old = readable ? parseCrtList(joinBlocks(before.blocks).toString("utf8")) : undefined;
+  const now = parseCrtList(joinBlocks(after.blocks).toString("utf8"));
+  if (old === undefined || now === undefined) return ledger.reload(`${name} changed in a way that cannot be compared`);
+  const oldLines = new Set(old.map((entry) => entry.line));
+  const newLines = new Set(now.map((entry) => entry.line));
+  const gone = old.filter((entry) => !newLines.has(entry.line));
+  const added = now.filter((entry) => !oldLines.has(entry.line));
+  if (gone.length === 0 && added.length === 0 && old.length === now.length && old.every((entry, i) => entry.line === now[i]?.line)) return;
+  if (old.length === 0 || now.length === 0 || old[0]?.line !== now[0]?.line) return ledger.reload(`${name} changed its first entry`);
+  const keptOld = old.filter((entry) => newLines.has(entry.line)).map((entry) => entry.line);
+  const keptNew = now.filter((entry) => oldLines.has(entry.line)).map((entry) => entry.line);
+  if (keptOld.length !== keptNew.length || keptOld.some((line, i) => line !== keptNew[i])) return ledger.reload(`${name} changed its order`);
+  const repeated = repeatedCerts([...old]);
+  const certs = new Set(keptOld.length === 0 ? [] : old.filter((entry) => newLines.has(entry.line)).map((entry) => entry.cert));
+  for (const entry of [...gone, ...added]) {
+    if (repeated.has(entry.cert) || certs.has(entry.cert)) return ledger.reload(`${name} changed an entry of ${entry.cert}, which it names several times`);
+  }
+  if (gone.some((entry) => added.some((other) => other.cert === entry.cert))) return ledger.reload(`${name} changed options or names of an entry`);
+  const obstacle = orderObstacle(now, new Set(added), next);
+  if (obstacle !== undefined) return ledger.reload(`${name}: ${obstacle}`);
+  ledger.add("crtAdd", added.map((entry): Op => ({
+    kind: "crtlist_add",
+    path: after.path,
+    cert: entry.cert,
+    options: entry.options.map((option) => ({ name: option.name, args: [...option.args] })),
+    sni_filters: [...entry.filters],
+  })));
+  ledger.add("crtDel", gone.map((entry): Op => ({ kind: "crtlist_del", path: after.path, cert: entry.cert })));
+}
+
+function repeatedCerts(entries: readonly CrtListEntry[]): Set<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const { cert } of entries) {
+    if (seen.has(cert)) repeated.add(cert);
+    seen.add(cert);
+  }
+  return repeated;
+}
+
+function orderObstacle(now: readonly CrtListEntry[], added: ReadonlySet<CrtListEntry>, next: RenderPlan): string | undefined {
+  const keptAfter = new Set<string>();
+  for (let i = now.length - 1; i >= 0; i--) {
+    const entry = now[i] as CrtListEntry;
+    if (!added.has(entry)) {
+      // Names are only asked for where an entry before this one is new.
+      if (!now.slice(0, i).some((earlier) => added.has(earlier))) break;
+      for (const name of names(entry, next) ?? ["*"]) keptAfter.add(name);
+      continue;
+    }
+    if (keptAfter.size === 0) continue;
+    const own = names(entry, next);
+    if (own === undefined || keptAfter.has("*") || own.some((name) => keptAfter.has(name))) {
+      return `the new entry of ${entry.cert} has names that a later entry also answers for`;
+    }
+  }
+  return undefined;
+}
+
+/** Names an entry answers for: its filters, else the names in the certificate; undefined when they cannot be told. */
+function names(entry: CrtListEntry, next: RenderPlan): readonly string[] | undefined {
+  if (entry.filters.length > 0) return entry.filters.some((filter) => filter.startsWith("!")) ? undefined : entry.filters.map((filter) => filter.toLowerCase());
+  const file = next.files.get(entry.cert);
+  if (file === undefined) return undefined;
+  try {
+    const certificate = new X509Certificate(joinBlocks(file.blocks));
+    const alternative = [...(certificate.subjectAltName ?? "").matchAll(/DNS:([^,\s]+)/g)].map((match) => (match[1] as string).toLowerCase());
+    const common = /^CN=(.+)$/m.exec(certificate.subject)?.[1];
+    return common === undefined ? alternative : [...alternative, common.toLowerCase()];
+  } catch {
+    return undefined;
+  }
+}

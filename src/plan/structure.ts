@@ -1,0 +1,56 @@
+/**
+ * The structure tree: text of haproxy.cfg outside declared backends and profiles, cut at section headers so that a
+ * reload's reason can name the section. Only lines without indentation are looked at; nothing is parsed further.
+ */
+import { sha256 } from "./digest.ts";
+import type { Digest } from "./types.ts";
+
+/** First words of lines that begin a section. */
+const HEADERS = new Set([
+  "acme", "backend", "cache", "crt-store", "defaults", "dynamic-update", "fcgi-app", "frontend", "global", "healthcheck",
+  "http-errors", "listen", "log-forward", "log-profile", "mailers", "peers", "program", "resolvers", "ring", "traces", "userlist",
+]);
+
+const SEPARATOR = "\t";
+
+/** Where the text before the first header belongs. */
+export const PREAMBLE = "head of haproxy.cfg";
+
+/** A piece of text under one header. */
+export interface StructurePiece {
+  readonly header: string;
+  readonly digest: Digest;
+}
+
+/** Cuts text at section headers. `header` is the section that the text begins in. Blank pieces are left out. */
+export function structurePieces(text: string, header: string): { readonly pieces: readonly StructurePiece[]; readonly header: string } {
+  const pieces: StructurePiece[] = [];
+  let current = header;
+  let body = "";
+  const flush = (): void => {
+    if (body !== "") pieces.push({ header: current, digest: sha256(body) });
+    body = "";
+  };
+  for (const raw of text.split("\n")) {
+    const line = raw.trim();
+    if (line === "") continue;
+    const word = /^[a-z-]+(?=\s|$)/.exec(raw)?.[0];
+    if (word !== undefined && HEADERS.has(word)) {
+      flush();
+      current = line.replace(/\s+/g, " ");
+    }
+    body += `${raw.trimEnd()}\n`;
+  }
+  flush();
+  return { pieces, header: current };
+}
+
+/** Key of a piece in the structure tree: its section, then what tells pieces of one section apart. */
+export function structureKey(header: string, discriminator: string): string {
+  return header + SEPARATOR + discriminator;
+}
+
+/** The section that a key of the structure tree belongs to. */
+export function sectionOf(key: string): string {
+  return key.split(SEPARATOR, 1)[0] as string;
+}
