@@ -230,7 +230,7 @@ async function main(argv: readonly string[]): Promise<void> {
   const words = positionals.length > 0 ? positionals : ["unit", "model", "simulation", "cluster", "e2e"];
   const files = select(words);
   const limitMs = values.limit === undefined ? undefined : Number(values.limit) * 1_000;
-  for (const line of await provideParts(new Set(files.map(layerOf)))) process.stdout.write(`${line}\n`);
+  await provideParts(new Set(files.map(layerOf)), (line) => process.stdout.write(`${line}\n`));
 
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {

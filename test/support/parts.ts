@@ -1,40 +1,28 @@
 /** Brings the real parts that tests need (HAProxy, a Kubernetes control plane) into the user's cache folder. */
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { cacheFolder, installableVersions, locateHaproxy } from "../../src/haproxy/locate.ts";
 
-/** Where parts are kept between runs, by version: `$XDG_CACHE_HOME/haptic` or `~/.cache/haptic`. */
-export const cacheFolder = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "haptic");
+export type HaproxyVersion = (typeof installableVersions)[number];
 
-/** HAProxy versions the product supports; the first one is the default. */
-export const haproxyVersions = ["3.4", "3.2", "3.0"] as const;
-
-/** Path of a HAProxy binary for tests, or undefined where it could not be installed. */
-export function testHaproxy(version: (typeof haproxyVersions)[number]): string | undefined {
-  const binary = join(cacheFolder, `haproxy-${version}`, "sbin", "haproxy");
+/** Path of a HAProxy binary for tests, or undefined where it could not be installed (`needing` says so). */
+export function testHaproxy(version: HaproxyVersion): string | undefined {
+  const binary = join(cacheFolder(process.env), `haproxy-${version}`, "sbin", "haproxy");
   return existsSync(binary) ? binary : undefined;
 }
 
 /** Layers whose tests use HAProxy. */
 const withHaproxy: ReadonlySet<string> = new Set(["unit", "cluster", "e2e", "bench"]);
 
-/** Installs what the layers need and the cache lacks; the lines say what was done or could not be. */
-export function provideParts(layers: ReadonlySet<string>): Promise<string[]> {
-  const lines: string[] = [];
-  if ([...layers].some((layer) => withHaproxy.has(layer))) {
-    for (const version of haproxyVersions) {
-      if (testHaproxy(version) !== undefined) continue;
-      const script = join(import.meta.dirname, "..", "..", "bin", "install-haproxy.sh");
-      const { status, stderr } = spawnSync("bash", [script, version, join(cacheFolder, `haproxy-${version}`)], {
-        encoding: "utf8",
-      });
-      lines.push(
-        status === 0
-          ? `installed HAProxy ${version}`
-          : `HAProxy ${version} could not be installed: ${stderr.trim().split("\n").at(-1)}`,
-      );
+/** Installs what the layers need and the cache lacks; `say` hears what is done or could not be. */
+export async function provideParts(layers: ReadonlySet<string>, say: (line: string) => void): Promise<void> {
+  if (![...layers].some((layer) => withHaproxy.has(layer))) return;
+  for (const version of installableVersions) {
+    if (testHaproxy(version) !== undefined) continue;
+    try {
+      await locateHaproxy({ wanted: version, environment: process.env, say });
+    } catch (error) {
+      say(`tests with HAProxy ${version} are skipped: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  return Promise.resolve(lines);
 }
