@@ -59,6 +59,7 @@ export function parseObjects(text: string, file: string): LoadedFiles {
     if (document.errors.length > 0 || document.contents === null) continue;
     const position = { file, line: lines.linePos(document.contents.range[0]).line };
     const value: unknown = document.toJS();
+    if (value === null) continue;
     if (!isObject(value)) {
       const message = "the document is no Kubernetes object: apiVersion, kind and metadata.name are required";
       problems.push({ kind: "file", object: file, field: "", message, position });

@@ -16,7 +16,8 @@ export function deepMerge(earlier: Json | undefined, later: Json | undefined): J
   if (!isMap(earlier) || !isMap(later)) return later;
   const merged = new Map<string, Json>(Object.entries(earlier));
   for (const [key, value] of Object.entries(later)) {
-    merged.set(key, deepMerge(merged.get(key), value) ?? null);
+    const both = deepMerge(merged.get(key), value);
+    if (both !== undefined) merged.set(key, both);
   }
   return Object.fromEntries(merged);
 }

@@ -447,7 +447,7 @@ export interface Condition {
   /** Reason in one CamelCase word. (1–1024 characters) */
   readonly reason: string;
   /** Message for people. (at most 32768 characters) */
-  readonly message: string;
+  readonly message?: string;
 }
 
 /** What the controller found when it validated the configuration. */
