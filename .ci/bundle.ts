@@ -1,0 +1,33 @@
+/** Bundles the sources for the npm package and the image (Node refuses to strip types under node_modules). `npm run build`. */
+import { rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { build } from "esbuild";
+
+const root = resolve(import.meta.dirname, "..");
+const dist = join(root, "dist");
+rmSync(dist, { recursive: true, force: true });
+
+const result = await build({
+  absWorkingDir: root,
+  entryPoints: { main: "src/main.ts" },
+  outdir: "dist",
+  outExtension: { ".js": ".mjs" },
+  bundle: true,
+  splitting: true,
+  chunkNames: "chunks/[name]-[hash]",
+  format: "esm",
+  platform: "node",
+  target: "node24",
+  sourcemap: "linked",
+  sourcesContent: false,
+  legalComments: "linked",
+  metafile: true,
+  // CommonJS packages in an ES module bundle still ask for `require`.
+  banner: { js: 'import { createRequire as requireFor } from "node:module"; const require = requireFor(import.meta.url);' },
+  logLevel: "warning",
+});
+
+const outputs = Object.entries(result.metafile.outputs).filter(([name]) => name.endsWith(".mjs"));
+const bytes = outputs.reduce((sum, [, output]) => sum + output.bytes, 0);
+writeFileSync(join(dist, "meta.json"), JSON.stringify(result.metafile));
+process.stdout.write(`dist: ${outputs.length} files, ${(bytes / 1e6).toFixed(1)} MB\n`);
