@@ -105,6 +105,20 @@ function bounds(schema: Schema): string {
   return parts.length === 0 ? "" : ` (${parts.join("; ")})`;
 }
 
+/** Gives each alternative of a union a line of its own where the line is too long, as the formatter does. */
+function breakUnion(line: string): string {
+  if (line.length <= WIDTH + 1) return line;
+  const list = /^(.*readonly )\((.*)\)\[\];\n$/.exec(line);
+  const alternatives = (text: string): string =>
+    text
+      .split(" | ")
+      .map((each) => `\n    | ${each}`)
+      .join("");
+  if (list !== null) return `${list[1]}(${alternatives(list[2] ?? "")}\n  )[];\n`;
+  const [head = "", tail = ""] = line.split(/(?<=\??:) (.*)\n/);
+  return `${head}${alternatives(tail)}\n`;
+}
+
 function typeOf(schema: Schema, path: string): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   switch (schema.type) {
@@ -117,10 +131,11 @@ function typeOf(schema: Schema, path: string): string {
       return "number";
     case "array": {
       const inner = typeOf(schema.items ?? fail(`${path}: array without items`), `${path}.*`);
-      return `readonly ${inner.includes(" ") ? `(${inner})` : inner}[]`;
+      return `readonly ${inner.includes(" | ") ? `(${inner})` : inner}[]`;
     }
     case "object":
-      if (schema.properties !== undefined) return declare(NAMES[path] ?? fail(`${path}: no name in NAMES`), schema, path);
+      if (schema.properties !== undefined)
+        return declare(NAMES[path] ?? fail(`${path}: no name in NAMES`), schema, path);
       if (schema.additionalProperties !== undefined) {
         return `Readonly<Record<string, ${typeOf(schema.additionalProperties, `${path}.*`)}>>`;
       }
@@ -137,7 +152,7 @@ function declare(name: string, schema: Schema, path: string): string {
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     const inner = typeOf(property, path === "" ? key : `${path}.${key}`);
     body += comment(`${property.description ?? fail(`${path}.${key}: no description`)}${bounds(property)}`, "  ");
-    body += `  readonly ${key}${required.has(key) ? "" : "?"}: ${inner};\n`;
+    body += breakUnion(`  readonly ${key}${required.has(key) ? "" : "?"}: ${inner};\n`);
   }
   const text = `${comment(schema.description ?? fail(`${path}: no description`), "")}export interface ${name} {\n${body}}\n`;
   const before = emitted.get(name);

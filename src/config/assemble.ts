@@ -56,7 +56,9 @@ export function assemble(
   libraries: readonly HAProxyTemplateLibrary[] = [],
 ): Assembled | Held {
   const namespace = config.metadata.namespace;
-  const byName = new Map(libraries.filter((each) => each.metadata.namespace === namespace).map((each) => [each.metadata.name, each]));
+  const byName = new Map(
+    libraries.filter((each) => each.metadata.namespace === namespace).map((each) => [each.metadata.name, each]),
+  );
   const members: Member[] = [];
   for (const reference of config.spec.libraryRefs ?? []) {
     const library = byName.get(reference.name);
@@ -129,7 +131,8 @@ function mergeMembers(members: readonly Member[]): Assembled {
     for (const [name, test] of entries(member.spec["validationTests"])) {
       const before = tests.get(name);
       if (before === undefined) tests.set(name, { object: member.object, test });
-      else if (name === GLOBAL_TEST) tests.set(name, { object: member.object, test: accumulate(before.test, test) ?? null });
+      else if (name === GLOBAL_TEST)
+        tests.set(name, { object: member.object, test: accumulate(before.test, test) ?? null });
       else {
         problems.push({
           kind: "conflict",
@@ -148,7 +151,7 @@ function mergeMembers(members: readonly Member[]): Assembled {
   const effective = tests.size === 0 ? rest : { ...rest, validationTests: named };
   return {
     state: "assembled",
-    spec: effective as unknown as HAProxyTemplateConfigSpec,
+    spec: effective,
     origins,
     overrides,
     problems,

@@ -17,7 +17,9 @@ export const DATAPLANE_DEFAULTS = {
   configFile: "/etc/haproxy/haproxy.cfg",
 } as const;
 
-export type Dataplane = { readonly [K in keyof typeof DATAPLANE_DEFAULTS]: (typeof DATAPLANE_DEFAULTS)[K] extends number ? number : string };
+export type Dataplane = {
+  readonly [K in keyof typeof DATAPLANE_DEFAULTS]: (typeof DATAPLANE_DEFAULTS)[K] extends number ? number : string;
+};
 
 export const DATAPLANE_DURATIONS = [
   "minDeploymentInterval",
@@ -45,7 +47,9 @@ export function dataplaneOf(spec: HAProxyTemplateConfigSpec): Dataplane {
 }
 
 /** The durations of `dataplane` in milliseconds; a text that is no duration counts as its default. */
-export function dataplaneTimings(spec: HAProxyTemplateConfigSpec): Readonly<Record<(typeof DATAPLANE_DURATIONS)[number], number>> {
+export function dataplaneTimings(
+  spec: HAProxyTemplateConfigSpec,
+): Readonly<Record<(typeof DATAPLANE_DURATIONS)[number], number>> {
   const dataplane = dataplaneOf(spec);
   const read = (name: (typeof DATAPLANE_DURATIONS)[number]): number =>
     parseDuration(dataplane[name]) ?? parseDuration(DATAPLANE_DEFAULTS[name]) ?? 0;
@@ -66,7 +70,10 @@ export function leaseNameOf(spec: HAProxyTemplateConfigSpec): string {
 }
 
 /** Level of the log in lower case: the specification's, else `LOG_LEVEL`, else info. */
-export function logLevelOf(spec: HAProxyTemplateConfigSpec, environment: Readonly<Record<string, string | undefined>>): string {
+export function logLevelOf(
+  spec: HAProxyTemplateConfigSpec,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
   const level = spec.logging?.level;
   return (level === undefined || level === "" ? (environment["LOG_LEVEL"] ?? "info") : level).toLowerCase();
 }

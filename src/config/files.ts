@@ -70,7 +70,9 @@ export function parseObjects(text: string, file: string): LoadedFiles {
       Pair(_, pair, ancestors) {
         if (!isScalar(pair.key) || pair.key.value !== "template" || !isScalar(pair.value)) return;
         if (typeof pair.value.value !== "string" || !pair.value.range) return;
-        const path = [...ancestors.filter(isPair), pair].map((each) => String(isScalar(each.key) ? each.key.value : each.key));
+        const path = [...ancestors.filter(isPair), pair].map((each) =>
+          String(isScalar(each.key) ? each.key.value : each.key),
+        );
         const block = pair.value.type === Scalar.BLOCK_LITERAL || pair.value.type === Scalar.BLOCK_FOLDED;
         const line = lines.linePos(pair.value.range[0]).line + (block ? 1 : 0);
         templates.set(fieldPath(...path), { text: pair.value.value, position: { file, line } });

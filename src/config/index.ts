@@ -10,7 +10,14 @@ export { type Assembled, assemble, type Held, type Origin, type Override, type T
 export { type Dataplane, dataplaneOf, dataplaneTimings, leaseNameOf, logLevelOf } from "./defaults.ts";
 export { parseDuration } from "./durations.ts";
 export { type LoadedFiles, type LoadedObject, loadFiles, parseObjects } from "./files.ts";
-export { assertUsable, type ConfigProblem, fieldPath, formatProblem, objectName, type SourcePosition } from "./problems.ts";
+export {
+  assertUsable,
+  type ConfigProblem,
+  fieldPath,
+  formatProblem,
+  objectName,
+  type SourcePosition,
+} from "./problems.ts";
 export { type ConfigTemplate, MAIN_TEMPLATE, NAME_PREFIX, toTemplateSources } from "./sources.ts";
 export { checkStructure } from "./structure.ts";
 export type * from "./types.ts";
@@ -26,10 +33,17 @@ export interface JudgedConfig {
 }
 
 /** Assembles a configuration and judges it: all checks that need neither templates nor a cluster. */
-export function judge(config: HAProxyTemplateConfig, libraries: readonly HAProxyTemplateLibrary[] = []): JudgedConfig | Held {
+export function judge(
+  config: HAProxyTemplateConfig,
+  libraries: readonly HAProxyTemplateLibrary[] = [],
+): JudgedConfig | Held {
   const assembled = assemble(config, libraries);
   if (assembled.state === "hold") return assembled;
-  const all = [...assembled.problems, ...checkStructure(config, assembled), ...notBuiltYet(assembled.spec, objectName(config))];
+  const all = [
+    ...assembled.problems,
+    ...checkStructure(config, assembled),
+    ...notBuiltYet(assembled.spec, objectName(config)),
+  ];
   return {
     assembled,
     problems: all.filter((problem) => problem.kind !== "ignored"),

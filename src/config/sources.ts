@@ -31,7 +31,10 @@ export const NAME_PREFIX: Readonly<Record<TemplateField, string>> = {
  * Every template, main one first, then by name. `files` are objects read from disk: where one of them holds the same
  * text at the same place, the origin names its file and line.
  */
-export function toTemplateSources(assembled: Assembled, files: readonly LoadedObject[] = []): readonly ConfigTemplate[] {
+export function toTemplateSources(
+  assembled: Assembled,
+  files: readonly LoadedObject[] = [],
+): readonly ConfigTemplate[] {
   const onDisk = new Map(files.map((loaded) => [objectName(loaded.object), loaded]));
   const sources: ConfigTemplate[] = [];
   const add = (name: string, field: string, text: string): void => {

@@ -222,7 +222,15 @@ export interface TemplatingSettings {
 /** One assertion. */
 export interface TestAssertion {
   /** Kind of assertion. */
-  readonly type: "haproxy_valid" | "contains" | "not_contains" | "match_count" | "equals" | "jsonpath" | "match_order" | "deterministic";
+  readonly type:
+    | "haproxy_valid"
+    | "contains"
+    | "not_contains"
+    | "match_count"
+    | "equals"
+    | "jsonpath"
+    | "match_order"
+    | "deterministic";
   /** What the assertion shows. (at most 4096 characters) */
   readonly description?: string;
   /**
@@ -266,7 +274,7 @@ export interface ValidationTest {
    * Objects that the stores hold, by watchedResources entry; `haproxy-pods` is reserved for the HAProxy pods. (at most
    * 256 keys)
    */
-  readonly fixtures?: Readonly<Record<string, readonly (Readonly<Record<string, unknown>>)[]>>;
+  readonly fixtures?: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
   /** What must be true of the rendered output. (at most 1024 entries) */
   readonly assertions: readonly TestAssertion[];
   /** Answers that http.Fetch gives in the test. (at most 256 entries) */

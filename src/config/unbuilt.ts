@@ -4,8 +4,8 @@ import { type ConfigProblem, fieldPath } from "./problems.ts";
 import type { HAProxyTemplateConfigSpec, IncrementalSnippet, PostProcessor } from "./types.ts";
 
 /** Effects of an incremental snippet that the render service carries out. */
-const EFFECTS: readonly string[] = ["backendPlan", "recordEvent"];
-const INCREMENTAL_FIELDS: readonly string[] = ["source", "effects"];
+const EFFECTS: ReadonlySet<string> = new Set(["backendPlan", "recordEvent"]);
+const INCREMENTAL_FIELDS: ReadonlySet<string> = new Set(["source", "effects"]);
 
 /**
  * One problem for each field that asks for something this version does not do (`notBuilt`), and warnings (`ignored`) for
@@ -14,35 +14,61 @@ const INCREMENTAL_FIELDS: readonly string[] = ["source", "effects"];
 export function notBuiltYet(spec: HAProxyTemplateConfigSpec, object: string): readonly ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const refuse = (message: string, hint: string | undefined, ...path: (string | number)[]): void => {
-    problems.push({ kind: "notBuilt", object, field: fieldPath("spec", ...path), message, ...(hint === undefined ? {} : { hint }) });
+    problems.push({
+      kind: "notBuilt",
+      object,
+      field: fieldPath("spec", ...path),
+      message,
+      ...(hint === undefined ? {} : { hint }),
+    });
   };
   const NOT_BUILT = "is not built yet in this version";
 
   for (const [alias, entry] of Object.entries(spec.watchedResources ?? {})) {
-    if (entry.apiVersions !== undefined) refuse(NOT_BUILT, "name one version with apiVersion", "watchedResources", alias, "apiVersions");
+    if (entry.apiVersions !== undefined)
+      refuse(NOT_BUILT, "name one version with apiVersion", "watchedResources", alias, "apiVersions");
     if (entry.optional === true) refuse(`true ${NOT_BUILT}`, "leave it out", "watchedResources", alias, "optional");
-    if (entry.store === "on-demand") refuse(`on-demand ${NOT_BUILT}`, "use store: full and ignoreFields", "watchedResources", alias, "store");
+    if (entry.store === "on-demand")
+      refuse(`on-demand ${NOT_BUILT}`, "use store: full and ignoreFields", "watchedResources", alias, "store");
     if (entry.enableValidationWebhook === true) {
-      refuse(`true ${NOT_BUILT}`, "leave it out; a bad object is named in an Event", "watchedResources", alias, "enableValidationWebhook");
+      refuse(
+        `true ${NOT_BUILT}`,
+        "leave it out; a bad object is named in an Event",
+        "watchedResources",
+        alias,
+        "enableValidationWebhook",
+      );
     }
   }
   const post = (list: readonly PostProcessor[] | undefined, ...path: string[]): void => {
-    if (list !== undefined && list.length > 0) refuse(NOT_BUILT, "render the final text in the template", ...path, "postProcessing");
+    if (list !== undefined && list.length > 0)
+      refuse(NOT_BUILT, "render the final text in the template", ...path, "postProcessing");
   };
   post(spec.haproxyConfig?.postProcessing, "haproxyConfig");
   for (const field of ["maps", "files", "sslCertificates"] as const) {
     for (const [name, entry] of Object.entries(spec[field] ?? {})) post(entry.postProcessing, field, name);
   }
-  for (const name of Object.keys(spec.k8sResources ?? {})) refuse(NOT_BUILT, "apply the resource yourself", "k8sResources", name);
+  for (const name of Object.keys(spec.k8sResources ?? {}))
+    refuse(NOT_BUILT, "apply the resource yourself", "k8sResources", name);
   for (const [name, snippet] of Object.entries(spec.templateSnippets ?? {})) {
-    if (snippet.incremental !== undefined) incremental(snippet.incremental, (message, field) => refuse(message, undefined, "templateSnippets", name, "incremental", field));
+    if (snippet.incremental !== undefined)
+      incremental(snippet.incremental, (message, field) =>
+        refuse(message, undefined, "templateSnippets", name, "incremental", field),
+      );
   }
   spec.validators?.forEach((_, index) => refuse(NOT_BUILT, undefined, "validators", index));
   const election = spec.controller?.leaderElection;
   if (election !== undefined && election.enabled !== false) {
-    refuse(`leader election ${NOT_BUILT}: one controller runs alone`, "set enabled: false or leave leaderElection out", "controller", "leaderElection", "enabled");
+    refuse(
+      `leader election ${NOT_BUILT}: one controller runs alone`,
+      "set enabled: false or leave leaderElection out",
+      "controller",
+      "leaderElection",
+      "enabled",
+    );
   }
-  if (spec.controller?.configPublishing !== undefined) refuse(NOT_BUILT, "leave it out", "controller", "configPublishing");
+  if (spec.controller?.configPublishing !== undefined)
+    refuse(NOT_BUILT, "leave it out", "controller", "configPublishing");
   const interval = spec.dataplane?.configPublishInterval;
   if (interval !== undefined && interval !== DATAPLANE_DEFAULTS.configPublishInterval) {
     refuse(`publishing the rendered configuration ${NOT_BUILT}`, "leave it out", "dataplane", "configPublishInterval");
@@ -55,18 +81,21 @@ export function notBuiltYet(spec: HAProxyTemplateConfigSpec, object: string): re
     warn(fieldPath("spec", "validationTests", name), "validation tests are not run yet in this version");
   }
   if (spec.templatingSettings?.testExtraContext !== undefined) {
-    warn("spec.templatingSettings.testExtraContext", "only validation tests read it, and these are not run yet in this version");
+    warn(
+      "spec.templatingSettings.testExtraContext",
+      "only validation tests read it, and these are not run yet in this version",
+    );
   }
   return problems;
 }
 
 function incremental(settings: IncrementalSnippet, refuse: (message: string, field: string) => void): void {
   for (const [field, value] of Object.entries(settings)) {
-    if (INCREMENTAL_FIELDS.includes(field) || value === undefined || value === "") continue;
+    if (INCREMENTAL_FIELDS.has(field) || value === undefined || value === "") continue;
     if (Array.isArray(value) && value.length === 0) continue;
     refuse("is not built yet in this version", field);
   }
   for (const effect of settings.effects ?? []) {
-    if (!EFFECTS.includes(effect)) refuse(`the effect ${effect} is not built yet in this version`, "effects");
+    if (!EFFECTS.has(effect)) refuse(`the effect ${effect} is not built yet in this version`, "effects");
   }
 }

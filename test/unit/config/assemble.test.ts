@@ -4,9 +4,7 @@ import {
   type Assembled,
   assemble,
   type HAProxyTemplateConfig,
-  type HAProxyTemplateConfigSpec,
   type HAProxyTemplateLibrary,
-  type HAProxyTemplateLibrarySpec,
   toTemplateSources,
 } from "../../../src/config/index.ts";
 
@@ -14,13 +12,13 @@ const config = (spec: object): HAProxyTemplateConfig => ({
   apiVersion: "haproxy-haptic.org/v1alpha1",
   kind: "HAProxyTemplateConfig",
   metadata: { name: "edge", namespace: "demo", generation: 4 },
-  spec: spec as HAProxyTemplateConfigSpec,
+  spec,
 });
 const library = (name: string, spec: object, namespace = "demo"): HAProxyTemplateLibrary => ({
   apiVersion: "haproxy-haptic.org/v1alpha1",
   kind: "HAProxyTemplateLibrary",
   metadata: { name, namespace },
-  spec: { revision: "r1", ...spec } as HAProxyTemplateLibrarySpec,
+  spec: { revision: "r1", ...spec },
 });
 const refs = (...names: string[]) => names.map((name) => ({ name, revision: "r1" }));
 
@@ -33,20 +31,28 @@ function assembled(...[own, libraries]: Parameters<typeof assemble>): Assembled 
 const test = suite("assemble");
 
 test("takes the libraries in the order of libraryRefs, not of the list, and the configuration's own content last", () => {
-  const a = library("a", { templateSnippets: { one: { template: "a1" }, two: { template: "a2" }, three: { template: "a3" } } });
+  const a = library("a", {
+    templateSnippets: { one: { template: "a1" }, two: { template: "a2" }, three: { template: "a3" } },
+  });
   const b = library("b", { templateSnippets: { one: { template: "b1" }, two: { template: "b2" } } });
   const own = config({ libraryRefs: refs("a", "b"), templateSnippets: { one: { template: "own" } } });
-  for (const list of [[a, b], [b, a]]) {
+  for (const list of [
+    [a, b],
+    [b, a],
+  ]) {
     const { spec, overrides } = assembled(own, list);
     assert.equal(
       Object.fromEntries(Object.entries(spec.templateSnippets!).map(([name, { template }]) => [name, template])),
       { one: "own", two: "b2", three: "a3" },
     );
-    assert.equal(overrides.map(({ name, by, overrode }) => `${name}: ${by} over ${overrode}`), [
-      "one: HAProxyTemplateLibrary demo/b over HAProxyTemplateLibrary demo/a",
-      "two: HAProxyTemplateLibrary demo/b over HAProxyTemplateLibrary demo/a",
-      "one: HAProxyTemplateConfig demo/edge over HAProxyTemplateLibrary demo/b",
-    ]);
+    assert.equal(
+      overrides.map(({ name, by, overrode }) => `${name}: ${by} over ${overrode}`),
+      [
+        "one: HAProxyTemplateLibrary demo/b over HAProxyTemplateLibrary demo/a",
+        "two: HAProxyTemplateLibrary demo/b over HAProxyTemplateLibrary demo/a",
+        "one: HAProxyTemplateConfig demo/edge over HAProxyTemplateLibrary demo/b",
+      ],
+    );
   }
 });
 
@@ -92,13 +98,18 @@ test("a library gives no operational field", () => {
     dataplane: { port: 1 },
     templateSnippets: { s: { template: "kept" } },
   });
-  const { spec } = assembled(config({ libraryRefs: refs("rogue"), podSelector: { matchLabels: { app: "mine" } } }), [rogue]);
+  const { spec } = assembled(config({ libraryRefs: refs("rogue"), podSelector: { matchLabels: { app: "mine" } } }), [
+    rogue,
+  ]);
   assert.equal(spec, { podSelector: { matchLabels: { app: "mine" } }, templateSnippets: { s: { template: "kept" } } });
 });
 
 test("a validation test of one name in two objects is an error that names both", () => {
   const one = library("one", { validationTests: { routes: { assertions: [] } } });
-  const { problems } = assembled(config({ libraryRefs: refs("one"), validationTests: { routes: { assertions: [] } } }), [one]);
+  const { problems } = assembled(
+    config({ libraryRefs: refs("one"), validationTests: { routes: { assertions: [] } } }),
+    [one],
+  );
   assert.is(problems.length, 1);
   assert.is(problems[0]!.object, "HAProxyTemplateConfig demo/edge");
   assert.is(problems[0]!.field, "spec.validationTests.routes");
@@ -106,10 +117,14 @@ test("a validation test of one name in two objects is an error that names both",
 });
 
 test("the baseline _global accumulates over the objects", () => {
-  const one = library("one", { validationTests: { _global: { fixtures: { secrets: [{ a: 1 }] }, extraContext: { x: 1 }, assertions: [] } } });
+  const one = library("one", {
+    validationTests: { _global: { fixtures: { secrets: [{ a: 1 }] }, extraContext: { x: 1 }, assertions: [] } },
+  });
   const own = config({
     libraryRefs: refs("one"),
-    validationTests: { _global: { fixtures: { secrets: [{ b: 2 }], pods: [{}] }, extraContext: { y: 2 }, assertions: [] } },
+    validationTests: {
+      _global: { fixtures: { secrets: [{ b: 2 }], pods: [{}] }, extraContext: { y: 2 }, assertions: [] },
+    },
   });
   const { spec, problems } = assembled(own, [one]);
   assert.equal(problems, []);
@@ -123,7 +138,10 @@ test("the baseline _global accumulates over the objects", () => {
 test("haproxyConfig from two objects is an error that names both", () => {
   const main = library("main", { haproxyConfig: { template: "a" } });
   const { problems } = assembled(config({ libraryRefs: refs("main"), haproxyConfig: { template: "b" } }), [main]);
-  assert.equal(problems.map(({ object, field }) => `${object} ${field}`), ["HAProxyTemplateConfig demo/edge spec.haproxyConfig"]);
+  assert.equal(
+    problems.map(({ object, field }) => `${object} ${field}`),
+    ["HAProxyTemplateConfig demo/edge spec.haproxyConfig"],
+  );
   assert.match(problems[0]!.message, /HAProxyTemplateLibrary demo\/main supplies haproxyConfig too/);
 });
 
@@ -135,7 +153,9 @@ test("top-level keys that begin with an underscore are the author's scratch and 
 
 test("a key called __proto__ stays data", () => {
   const hostile = JSON.parse('{"templateSnippets":{"__proto__":{"template":"t"}}}') as object;
-  const { spec } = assembled(config({ libraryRefs: refs("l"), templateSnippets: { a: { template: "a" } } }), [library("l", hostile)]);
+  const { spec } = assembled(config({ libraryRefs: refs("l"), templateSnippets: { a: { template: "a" } } }), [
+    library("l", hostile),
+  ]);
   assert.equal(Object.keys(spec.templateSnippets!).sort(), ["__proto__", "a"]);
   assert.is(({} as Record<string, unknown>)["template"], undefined);
 });

@@ -33,12 +33,16 @@ const test = suite("objects in files");
 test("each template's first line is known, whatever the style of its scalar", () => {
   const { objects, problems } = parseObjects(YAML, "edge.yaml");
   assert.equal(problems, []);
-  assert.equal(objects.map(({ object, position }) => `${object.kind} ${position.file}:${position.line}`), [
-    "HAProxyTemplateConfig edge.yaml:2",
-    "ConfigMap edge.yaml:22",
-  ]);
+  assert.equal(
+    objects.map(({ object, position }) => `${object.kind} ${position.file}:${position.line}`),
+    ["HAProxyTemplateConfig edge.yaml:2", "ConfigMap edge.yaml:22"],
+  );
   const lines = YAML.split("\n");
-  const found = [...objects[0]!.templates].map(([field, { text, position }]) => [field, text.split("\n")[0], lines[position.line - 1]]);
+  const found = [...objects[0]!.templates].map(([field, { text, position }]) => [
+    field,
+    text.split("\n")[0],
+    lines[position.line - 1],
+  ]);
   assert.equal(found, [
     ["spec.haproxyConfig.template", "", ""],
     ['spec.maps["host.map"].template', "one line", '      template: "one line"'],
@@ -74,7 +78,10 @@ test("a key given twice is a problem, not a silent choice", () => {
 test("a document that is no object is named by its line", () => {
   const { objects, problems } = parseObjects("---\n# nothing\n---\nfoo: 1\n", "x.yaml");
   assert.equal(objects, []);
-  assert.equal(problems.map(({ message, position }) => `${position?.line} ${message.slice(0, 15)}`), ["4 the document is"]);
+  assert.equal(
+    problems.map(({ message, position }) => `${position?.line} ${message.slice(0, 15)}`),
+    ["4 the document is"],
+  );
 });
 
 test.run();

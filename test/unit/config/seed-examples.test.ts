@@ -19,7 +19,10 @@ const examples = readdirSync(FOLDER).sort();
 
 /** What each example asks for that this version refuses; all others are accepted whole. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
-  "05-watched-candidates.yaml": ["spec.watchedResources.tcproutes.apiVersions", "spec.watchedResources.tcproutes.optional"],
+  "05-watched-candidates.yaml": [
+    "spec.watchedResources.tcproutes.apiVersions",
+    "spec.watchedResources.tcproutes.optional",
+  ],
   "11-bindings-template.yaml": ["spec.templateSnippets.routed.incremental.bindingsTemplate"],
   "12-resource-projection.yaml": [
     "spec.templateSnippets.selected-certificate.incremental.bindingsTemplate",
@@ -75,13 +78,20 @@ function schemaOf(file: string): (value: unknown) => string {
   return (value) => (validate(value) ? "" : JSON.stringify(validate.errors));
 }
 
-type Schema = Record<string, unknown> & { properties?: Record<string, Schema>; items?: Schema; additionalProperties?: Schema };
+type Schema = Record<string, unknown> & {
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  additionalProperties?: Schema;
+};
 
 function closed(schema: Schema, root = false): Schema {
   const copy: Schema = { ...schema };
   if (schema.properties !== undefined) {
     copy.properties = Object.fromEntries(
-      Object.entries(schema.properties).map(([key, value]) => [key, root && key === "metadata" ? value : closed(value)]),
+      Object.entries(schema.properties).map(([key, value]) => [
+        key,
+        root && key === "metadata" ? value : closed(value),
+      ]),
     );
     if (schema["x-kubernetes-preserve-unknown-fields"] !== true) Object.assign(copy, { additionalProperties: false });
   }
@@ -116,7 +126,10 @@ for (const name of examples) {
     const judged = judge(config, libraries);
     assert.ok("assembled" in judged, JSON.stringify(judged));
     const refused = judged.problems.map((problem) => `${problem.kind} ${problem.field}`);
-    assert.equal(refused.sort(), (REFUSED[name] ?? []).map((field) => `notBuilt ${field}`));
+    assert.equal(
+      refused.sort(),
+      (REFUSED[name] ?? []).map((field) => `notBuilt ${field}`),
+    );
     assert.ok(toTemplateSources(judged.assembled).some((source) => source.name === "haproxy.cfg"));
   });
 }

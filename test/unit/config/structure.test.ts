@@ -4,13 +4,16 @@ import { ConfigError } from "../../../src/errors.ts";
 import {
   assertUsable,
   type HAProxyTemplateConfig,
-  type HAProxyTemplateConfigSpec,
   type HAProxyTemplateLibrary,
   judge,
   notBuiltYet,
 } from "../../../src/config/index.ts";
 
-const ROUTES = { apiVersion: "demo.example.com/v1", resources: "routes", indexBy: ["metadata.namespace", "metadata.name"] };
+const ROUTES = {
+  apiVersion: "demo.example.com/v1",
+  resources: "routes",
+  indexBy: ["metadata.namespace", "metadata.name"],
+};
 
 function config(overrides: object): HAProxyTemplateConfig {
   const spec = {
@@ -23,7 +26,7 @@ function config(overrides: object): HAProxyTemplateConfig {
     apiVersion: "haproxy-haptic.org/v1alpha1",
     kind: "HAProxyTemplateConfig",
     metadata: { name: "edge", namespace: "demo" },
-    spec: spec as HAProxyTemplateConfigSpec,
+    spec,
   };
 }
 
@@ -55,38 +58,98 @@ const WRONG: readonly [string, object, string][] = [
   ["an empty index", watch({ indexBy: [] }), "spec.watchedResources.routes.indexBy"],
   ["an index that is no path", watch({ indexBy: ["metadata..name"] }), "spec.watchedResources.routes.indexBy[0]"],
   ["a trimmed index", watch({ ignoreFields: ["metadata"] }), "spec.watchedResources.routes.indexBy[0]"],
-  ["a filter in a path", watch({ ignoreFields: ["spec.rules[?(@.x)]"] }), "spec.watchedResources.routes.ignoreFields[0]"],
-  ["a set-based label selector", watch({ labelSelector: "tier in (a,b)" }), "spec.watchedResources.routes.labelSelector"],
+  [
+    "a filter in a path",
+    watch({ ignoreFields: ["spec.rules[?(@.x)]"] }),
+    "spec.watchedResources.routes.ignoreFields[0]",
+  ],
+  [
+    "a set-based label selector",
+    watch({ labelSelector: "tier in (a,b)" }),
+    "spec.watchedResources.routes.labelSelector",
+  ],
   ["a label selector without a value", watch({ labelSelector: "tier" }), "spec.watchedResources.routes.labelSelector"],
   ["a negated label selector", watch({ labelSelector: "tier!=a" }), "spec.watchedResources.routes.labelSelector"],
   ["a field selector without =", watch({ fieldSelector: "type" }), "spec.watchedResources.routes.fieldSelector"],
-  ["a trimmed index everywhere", { watchedResourcesIgnoreFields: ["metadata.name"] }, "spec.watchedResources.routes.indexBy[1]"],
+  [
+    "a trimmed index everywhere",
+    { watchedResourcesIgnoreFields: ["metadata.name"] },
+    "spec.watchedResources.routes.indexBy[1]",
+  ],
   ["one library twice", { libraryRefs: [1, 2].map(() => ({ name: "l", revision: "1" })) }, "spec.libraryRefs[1].name"],
-  ["a snippet named as the main template", { templateSnippets: { "haproxy.cfg": { template: "x" } } }, 'spec.templateSnippets["haproxy.cfg"]'],
+  [
+    "a snippet named as the main template",
+    { templateSnippets: { "haproxy.cfg": { template: "x" } } },
+    'spec.templateSnippets["haproxy.cfg"]',
+  ],
   ["a snippet named as a map", { templateSnippets: { "map:x": { template: "x" } } }, 'spec.templateSnippets["map:x"]'],
-  ["an unknown requirement", { templateSnippets: { s: { template: "x", requires: ["nope"] } } }, "spec.templateSnippets.s.requires[0]"],
-  ["an unknown source", { templateSnippets: { s: { template: "x", incremental: { source: "nope" } } } }, "spec.templateSnippets.s.incremental.source"],
-  ["a source that is not required", { templateSnippets: { s: { template: "x", incremental: { source: "routes" } } } }, "spec.templateSnippets.s.incremental.source"],
-  ["neither source nor bindings", { templateSnippets: { s: { template: "x", incremental: {} } } }, "spec.templateSnippets.s.incremental.source"],
+  [
+    "an unknown requirement",
+    { templateSnippets: { s: { template: "x", requires: ["nope"] } } },
+    "spec.templateSnippets.s.requires[0]",
+  ],
+  [
+    "an unknown source",
+    { templateSnippets: { s: { template: "x", incremental: { source: "nope" } } } },
+    "spec.templateSnippets.s.incremental.source",
+  ],
+  [
+    "a source that is not required",
+    { templateSnippets: { s: { template: "x", incremental: { source: "routes" } } } },
+    "spec.templateSnippets.s.incremental.source",
+  ],
+  [
+    "neither source nor bindings",
+    { templateSnippets: { s: { template: "x", incremental: {} } } },
+    "spec.templateSnippets.s.incremental.source",
+  ],
   ["a map outside its directory", { maps: { "../x": { template: "x" } } }, 'spec.maps["../x"]'],
   ["a file with a line break in its name", { files: { "a\nb": { template: "x" } } }, 'spec.files["a\\nb"]'],
   ["a hidden certificate", { sslCertificates: { ".pem": { template: "x" } } }, 'spec.sslCertificates[".pem"]'],
   ["a duration without a unit", { dataplane: { syncTimeout: "5" } }, "spec.dataplane.syncTimeout"],
   ["a timeout of zero", { dataplane: { deploymentTimeout: "0" } }, "spec.dataplane.deploymentTimeout"],
-  ["pacing that agents refuse", { dataplane: { minDeploymentInterval: "61s" } }, "spec.dataplane.minDeploymentInterval"],
-  ["a reload verdict that agents refuse", { dataplane: { reloadVerificationTimeout: "2m" } }, "spec.dataplane.reloadVerificationTimeout"],
+  [
+    "pacing that agents refuse",
+    { dataplane: { minDeploymentInterval: "61s" } },
+    "spec.dataplane.minDeploymentInterval",
+  ],
+  [
+    "a reload verdict that agents refuse",
+    { dataplane: { reloadVerificationTimeout: "2m" } },
+    "spec.dataplane.reloadVerificationTimeout",
+  ],
   ["directories that lie apart", { dataplane: { sslCertsDir: "/srv/certs" } }, "spec.dataplane.sslCertsDir"],
-  ["two directories in one", { dataplane: { generalStorageDir: "/etc/haproxy/maps" } }, "spec.dataplane.generalStorageDir"],
+  [
+    "two directories in one",
+    { dataplane: { generalStorageDir: "/etc/haproxy/maps" } },
+    "spec.dataplane.generalStorageDir",
+  ],
   ["a directory with ..", { dataplane: { mapsDir: "/etc/x/../maps" } }, "spec.dataplane.mapsDir"],
-  ["a renewal longer than the lease", { controller: { leaderElection: { enabled: false, renewDeadline: "30s" } } }, "spec.controller.leaderElection.renewDeadline"],
-  ["a retry longer than the renewal", { controller: { leaderElection: { enabled: false, retryPeriod: "25s" } } }, "spec.controller.leaderElection.retryPeriod"],
+  [
+    "a renewal longer than the lease",
+    { controller: { leaderElection: { enabled: false, renewDeadline: "30s" } } },
+    "spec.controller.leaderElection.renewDeadline",
+  ],
+  [
+    "a retry longer than the renewal",
+    { controller: { leaderElection: { enabled: false, retryPeriod: "25s" } } },
+    "spec.controller.leaderElection.retryPeriod",
+  ],
 ];
 
 for (const [what, overrides, field] of WRONG) {
   test(`${what} is refused by name`, () => {
-    const found = "libraryRefs" in overrides
-      ? fields(overrides, [{ apiVersion: "haproxy-haptic.org/v1alpha1", kind: "HAProxyTemplateLibrary", metadata: { name: "l", namespace: "demo" }, spec: { revision: "1" } }])
-      : fields(overrides);
+    const found =
+      "libraryRefs" in overrides
+        ? fields(overrides, [
+            {
+              apiVersion: "haproxy-haptic.org/v1alpha1",
+              kind: "HAProxyTemplateLibrary",
+              metadata: { name: "l", namespace: "demo" },
+              spec: { revision: "1" },
+            },
+          ])
+        : fields(overrides);
     assert.ok(found.includes(field), `${field} is not in ${JSON.stringify(found)}`);
   });
 }
@@ -95,14 +158,20 @@ test("a debounceInterval that cannot be read is a warning, not an error", () => 
   const judged = judge(config(watch({ debounceInterval: "soon" })));
   assert.ok("assembled" in judged);
   assert.equal(judged.problems, []);
-  assert.equal(judged.warnings.map(({ field }) => field), ["spec.watchedResources.routes.debounceInterval"]);
+  assert.equal(
+    judged.warnings.map(({ field }) => field),
+    ["spec.watchedResources.routes.debounceInterval"],
+  );
 });
 
 test("validation tests are warned about and do not refuse the configuration", () => {
   const judged = judge(config({ validationTests: { routing: { assertions: [] } } }));
   assert.ok("assembled" in judged);
   assert.equal(judged.problems, []);
-  assert.equal(judged.warnings.map(({ field }) => field), ["spec.validationTests.routing"]);
+  assert.equal(
+    judged.warnings.map(({ field }) => field),
+    ["spec.validationTests.routing"],
+  );
 });
 
 test("the defaults that the API server fills in ask for nothing that is not built", () => {
@@ -116,11 +185,16 @@ test("the defaults that the API server fills in ask for nothing that is not buil
 });
 
 test("effects are refused one by one", () => {
-  const snippet = (effects: string[]) => ({ templateSnippets: { s: { template: "x", requires: ["routes"], incremental: { source: "routes", effects } } } });
+  const snippet = (effects: string[]) => ({
+    templateSnippets: { s: { template: "x", requires: ["routes"], incremental: { source: "routes", effects } } },
+  });
   assert.equal(fields(snippet(["backendPlan", "recordEvent"])), []);
   const { spec } = config(snippet(["backendPlan", "statusPatch"]));
   const problems = notBuiltYet(spec, "o");
-  assert.equal(problems.map(({ field }) => field), ["spec.templateSnippets.s.incremental.effects"]);
+  assert.equal(
+    problems.map(({ field }) => field),
+    ["spec.templateSnippets.s.incremental.effects"],
+  );
   assert.match(problems[0]!.message, /statusPatch/);
 });
 
@@ -146,7 +220,10 @@ test("assertUsable throws one ConfigError that lists every problem with object a
     assert.instance(error, ConfigError);
     assert.is((error as ConfigError).code, "HAPTIC_E_CONFIG_INVALID");
     assert.is((error as ConfigError).problems.length, 2);
-    assert.match((error as ConfigError).message, /^HAProxyTemplateConfig demo\/edge: spec\.haproxyConfig: .*\(and 1 more\)$/);
+    assert.match(
+      (error as ConfigError).message,
+      /^HAProxyTemplateConfig demo\/edge: spec\.haproxyConfig: .*\(and 1 more\)$/,
+    );
   }
 });
 
