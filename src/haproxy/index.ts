@@ -1,0 +1,5 @@
+/** The haproxy binary: where it is, what it can do, and its judgement of a configuration. */
+export { capabilitiesOf } from "./capabilities.ts";
+export { checkConfiguration, type Checker, type CheckerOptions, type CheckVerdict, createChecker, judge } from "./check.ts";
+export { createSpawner, type Spawner, type SpawnRequest, type SpawnResult } from "./spawner.ts";
+export { compareVersions, type HaproxyVersion, haproxyVersion, lowestVersion, parseHaproxyVersion } from "./version.ts";
