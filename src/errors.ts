@@ -120,3 +120,44 @@ export class HaproxyNotFoundError extends HapticError {
     super("HAPTIC_E_HAPROXY_NOT_FOUND", message, hint === undefined ? {} : { hint });
   }
 }
+
+/** No way to reach a Kubernetes API was found, or the kubeconfig cannot be used. */
+export class KubeConfigError extends HapticError {
+  constructor(message: string, options: { cause?: unknown; hint?: string } = {}) {
+    super("HAPTIC_E_KUBE_CONFIG", message, options);
+  }
+}
+
+export type KubeErrorCode = `HAPTIC_E_KUBE_${
+  | "UNREACHABLE"
+  | "TIMEOUT"
+  | "UNAUTHORIZED"
+  | "FORBIDDEN"
+  | "NOT_FOUND"
+  | "CONFLICT"
+  | "EXPIRED"
+  | "INVALID"
+  | "UNAVAILABLE"
+  | "PROTOCOL"}`;
+
+/**
+ * The Kubernetes API refused a request or did not answer it. The message names verb and object and holds no body.
+ * `status` is the HTTP status (0 = no answer), `reason` the Status' reason (`Conflict`, `Expired`, …) or "".
+ */
+export class KubeError extends HapticError {
+  readonly status: number;
+  readonly reason: string;
+  /** What the server's Retry-After asked for. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: KubeErrorCode,
+    message: string,
+    options: { status?: number; reason?: string; retryAfterMs?: number | undefined; cause?: unknown; hint?: string } = {},
+  ) {
+    super(code, message, options);
+    this.status = options.status ?? 0;
+    this.reason = options.reason ?? "";
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}

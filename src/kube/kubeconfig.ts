@@ -1,0 +1,77 @@
+/** A kubeconfig as a connection, exec plugins included. Import lazily: client-node is heavy. */
+import type { RequestOptions } from "node:https";
+import { delimiter } from "node:path";
+import { KubeConfig } from "@kubernetes/client-node";
+import { KubeConfigError } from "../errors.ts";
+import type { Credentials, KubeConnection } from "./connection.ts";
+
+/**
+ * `path` may be a list as in `KUBECONFIG`. The files are read again whenever credentials are wanted, so rotated certificates,
+ * tokens and edited files are seen; an exec plugin is asked anew when its credential expired or was refused.
+ */
+export function kubeconfigConnection(path: string, context?: string): KubeConnection {
+  const first = load(path, context);
+  const cluster = first.getCurrentCluster()!;
+  const current = first.getContextObject(first.getCurrentContext());
+  let config = first;
+  return {
+    server: cluster.server.replace(/\/+$/, ""),
+    origin: `kubeconfig ${path}, context ${first.getCurrentContext()}`,
+    namespace: current?.namespace ?? "default",
+    async credentials(refused) {
+      const user = config.getCurrentUser();
+      // The plugin's answer is cached inside KubeConfig; a fresh one is asked only when the server refused it.
+      if (refused || user?.exec === undefined) config = load(path, context);
+      const options: RequestOptions = {};
+      try {
+        await config.applyToHTTPSOptions(options);
+      } catch (cause) {
+        throw new KubeConfigError(`the credentials of ${path} cannot be had`, {
+          cause,
+          hint: "run the credential plugin that the kubeconfig names by hand and see what it says",
+        });
+      }
+      return credentialsOf(options);
+    },
+  };
+}
+
+function credentialsOf(options: RequestOptions): Credentials {
+  const pem = (value: unknown): string | undefined => (value === undefined || value === null ? undefined : String(value as string | Buffer));
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(options.headers ?? {})) if (value !== undefined) headers[name.toLowerCase()] = String(value);
+  if (typeof options.auth === "string") headers["authorization"] ??= `Basic ${Buffer.from(options.auth).toString("base64")}`;
+  const [ca, cert, key] = [pem(options.ca), pem(options.cert), pem(options.key)];
+  return {
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+    ...(options.servername !== undefined && { serverName: options.servername }),
+    ...(options.rejectUnauthorized === false && { insecure: true }),
+    headers,
+  };
+}
+
+function load(path: string, context: string | undefined): KubeConfig {
+  const config = new KubeConfig();
+  try {
+    for (const [i, file] of path.split(delimiter).filter((part) => part !== "").entries()) {
+      if (i === 0) config.loadFromFile(file);
+      else {
+        const more = new KubeConfig();
+        more.loadFromFile(file);
+        config.mergeConfig(more, true);
+      }
+    }
+  } catch (cause) {
+    throw new KubeConfigError(`cannot load the kubeconfig ${path}`, { cause, hint: "check the file with `kubectl config view`" });
+  }
+  if (context !== undefined) {
+    if (config.getContextObject(context) === null) throw new KubeConfigError(`the kubeconfig ${path} has no context "${context}"`);
+    config.setCurrentContext(context);
+  }
+  if (!config.getCurrentCluster()?.server) {
+    throw new KubeConfigError(`the kubeconfig ${path} has no current cluster`, { hint: "set one with `kubectl config use-context NAME`" });
+  }
+  return config;
+}
