@@ -1,0 +1,109 @@
+/**
+ * What the type checker lets through in a chart: unknown delays (XState fires them at once, silently), unknown or inline
+ * actions, guards, actors, invokes without an id or an onError, unreachable states, events that nobody handles.
+ *
+ * node .ci/machine-lint.ts   exit 1 when there is a fault; one line a fault.
+ */
+import type { AnyStateMachine, AnyStateNode } from "xstate";
+import { loadMachines } from "./machines.ts";
+
+export interface MachineFault {
+  readonly state: string;
+  readonly rule: string;
+  readonly detail: string;
+}
+
+const MAX_STATES = 26;
+
+/** Faults of one chart, in the order of its states. */
+export function lintMachine(machine: AnyStateMachine): MachineFault[] {
+  const known = machine.implementations as unknown as Record<"actions" | "guards" | "actors" | "delays", Record<string, unknown>>;
+  const faults: MachineFault[] = [];
+  const reached = new Set<AnyStateNode>();
+  let states = 0;
+
+  const fault = (node: AnyStateNode, rule: string, detail: string): void => {
+    faults.push({ state: node.id, rule, detail });
+  };
+
+  const named = (node: AnyStateNode, reference: unknown, kind: "actions" | "guards"): void => {
+    const type = typeof reference === "string" ? reference : (reference as { type?: unknown }).type;
+    if (kind === "actions" && (type === "xstate.raise" || type === "xstate.cancel") && isTimer(reference)) return;
+    if (typeof type === "string" && !type.startsWith("xstate.")) {
+      if (!Object.hasOwn(known[kind], type)) fault(node, `unknown-${kind}`, type);
+      return;
+    }
+    fault(node, `inline-${kind}`, typeof type === "string" ? type : "function");
+  };
+
+  /** `after` compiles to a raise on entry and a cancel on exit. */
+  const isTimer = (reference: unknown): boolean => {
+    const { event, sendId } = reference as { event?: { type?: unknown }; sendId?: unknown };
+    const id = typeof sendId === "string" ? sendId : event?.type;
+    return typeof id === "string" && id.startsWith("xstate.after.");
+  };
+
+  const enterDown = (node: AnyStateNode): void => {
+    if (reached.has(node)) return;
+    reached.add(node);
+    if (node.type === "parallel") for (const child of Object.values(node.states)) enterDown(child);
+    if (node.type === "compound") for (const target of node.initial.target ?? []) reach(target, node);
+    for (const transitions of [...node.transitions.values(), node.always ?? []]) {
+      for (const transition of transitions) for (const target of transition.target ?? []) reach(target, machine.root);
+    }
+  };
+  const reach = (node: AnyStateNode, below: AnyStateNode): void => {
+    for (let parent = node.parent; parent !== undefined && parent !== below.parent; parent = parent.parent) {
+      if (!reached.has(parent)) enterFrame(parent);
+    }
+    enterDown(node);
+  };
+  /** Entered on the way to a descendant: its own transitions count, its initial child does not. */
+  const enterFrame = (node: AnyStateNode): void => {
+    reached.add(node);
+    if (node.type === "parallel") for (const child of Object.values(node.states)) enterDown(child);
+    for (const transitions of [...node.transitions.values(), node.always ?? []]) {
+      for (const transition of transitions) for (const target of transition.target ?? []) reach(target, machine.root);
+    }
+  };
+
+  const walk = (node: AnyStateNode): void => {
+    states += 1;
+    for (const { delay } of node.after) {
+      if (typeof delay !== "string" || !Object.hasOwn(known.delays, delay)) fault(node, "unknown-delay", String(delay));
+    }
+    for (const invoke of node.invoke) {
+      if (typeof invoke.src !== "string") fault(node, "inline-actor", invoke.id);
+      else if (!Object.hasOwn(known.actors, invoke.src)) fault(node, "unknown-actor", invoke.src);
+      if (/^\d+\./.test(invoke.id)) fault(node, "unnamed-invoke", invoke.id);
+      if (!node.transitions.has(`xstate.error.actor.${invoke.id}`)) fault(node, "invoke-without-onError", invoke.id);
+    }
+    for (const action of [...node.entry, ...node.exit]) named(node, action, "actions");
+    for (const transitions of [...node.transitions.values(), node.always ?? []]) {
+      for (const transition of transitions) {
+        if (transition.guard !== undefined) named(node, transition.guard, "guards");
+        for (const action of transition.actions) named(node, action, "actions");
+      }
+    }
+    for (const child of Object.values(node.states)) walk(child);
+    if (!reached.has(node) && node.type !== "history") fault(node, "unreachable", node.key);
+  };
+
+  enterDown(machine.root);
+  walk(machine.root);
+  if (states > MAX_STATES) fault(machine.root, "too-large", `${states} states; more than ${MAX_STATES} is two charts`);
+  return faults;
+}
+
+if (import.meta.main) {
+  const loaded = await loadMachines();
+  let count = 0;
+  for (const { file, machine } of loaded) {
+    for (const { state, rule, detail } of lintMachine(machine)) {
+      count += 1;
+      process.stderr.write(`machines/${file}: ${state}: ${rule}: ${detail}\n`);
+    }
+  }
+  process.stdout.write(`machine lint: ${loaded.length} charts, ${count} faults\n`);
+  process.exitCode = count === 0 && loaded.length > 0 ? 0 : 1;
+}

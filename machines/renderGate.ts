@@ -1,0 +1,272 @@
+/**
+ * Has HAProxy judge every plan, beside its deployment when all is well, before it otherwise.
+ *
+ * Lives with a term.
+ * Reads: PLAN.RENDERED.
+ * Emits: PLAN.RELEASED (may be deployed), PLAN.PASSED (agents may promote it), PLAN.REFUSED (revert it where it is not loaded),
+ * PLAN.UNPROVEN (HAProxy could not be asked), GATE.HELD, GATE.PINNED, GATE.RECOVERED.
+ *
+ * closed: nothing of this term is proven, or a new configuration came: validate before dispatch.
+ * open: release at once, check beside. A check waits for `settle` (a multiple of what the last one took: it must not crowd out
+ * the deployments it watches over); a newer plan takes its place, and kills the check of the older one, but not for ever: after
+ * `maxSuperseded` kills in a row the running check is let finish.
+ * holding: HAProxy refused the newest plan: validate before dispatch until one passes. pinned: it refused two in a row.
+ *
+ * A verdict belongs to the plan's content: the same plan is never checked twice.
+ */
+import { assign, emit, fromPromise, setup } from "xstate";
+import type { CoordinatorEmitted } from "./coordinator.ts";
+import type { TriggerReason } from "./reconciler.ts";
+
+export interface CheckVerdict {
+  readonly passed: boolean;
+  /** HAProxy's own words; "" when it passed. */
+  readonly message: string;
+  readonly tookMs: number;
+}
+
+export type RenderGateEvent = Extract<CoordinatorEmitted, { type: "PLAN.RENDERED" }>;
+
+interface Release {
+  readonly planId: string;
+  readonly seq: number;
+  readonly iteration: number;
+  readonly reasons: readonly TriggerReason[];
+}
+
+export type RenderGateEmitted =
+  | ({ readonly type: "PLAN.RELEASED" } & Release)
+  | { readonly type: "PLAN.PASSED"; readonly planId: string }
+  | { readonly type: "PLAN.REFUSED"; readonly planId: string; readonly iteration: number; readonly message: string }
+  | { readonly type: "PLAN.UNPROVEN"; readonly planId: string; readonly message: string }
+  | { readonly type: "GATE.HELD"; readonly planId: string }
+  | { readonly type: "GATE.PINNED"; readonly planId: string }
+  | { readonly type: "GATE.RECOVERED"; readonly planId: string };
+
+export const renderGateReads = ["PLAN.RENDERED"] as const;
+
+export interface RenderGateInput {
+  /** Remembered verdict of a plan; verdicts outlive the term: they belong to the content and to HAProxy's binary. */
+  readonly verdictOf: (planId: string) => CheckVerdict | undefined;
+  readonly maxSuperseded: number;
+}
+
+interface RenderGateContext extends RenderGateInput {
+  /** The newest render. */
+  readonly candidate: Release;
+  /** Plan of the check that runs, ran last, or was remembered last. */
+  readonly checking: string;
+  /** The plan refused last. */
+  readonly refused: string;
+  /** Checks killed in a row because something newer came. */
+  readonly superseded: number;
+  readonly lastCheckMs: number;
+}
+
+const NOTHING: Release = { planId: "", seq: 0, iteration: 0, reasons: [] };
+
+const gate = setup({
+  types: {
+    context: {} as RenderGateContext,
+    events: {} as RenderGateEvent,
+    input: {} as RenderGateInput,
+    emitted: {} as RenderGateEmitted,
+  },
+  actors: {
+    check: fromPromise<CheckVerdict, { planId: string }>(() => Promise.reject(new Error("the check actor is provided by the wiring"))),
+  },
+  actions: {
+    propose: assign((_, { planId, seq, iteration, reasons }: Release) => ({ candidate: { planId, seq, iteration, reasons } })),
+    release: emit(({ context }) => ({ type: "PLAN.RELEASED", ...context.candidate })),
+    claim: assign(({ context }) => ({ checking: context.candidate.planId })),
+    countSuperseded: assign(({ context }) => ({ superseded: context.superseded + 1 })),
+    /** A check came to its end: nothing is starving. */
+    measure: assign((_, params: { tookMs: number }) => ({ lastCheckMs: params.tookMs, superseded: 0 })),
+    rememberRefusal: assign(({ context }) => ({ refused: context.checking })),
+    announcePassed: emit(({ context }) => ({ type: "PLAN.PASSED", planId: context.checking })),
+    announceRefused: emit(({ context }) => ({
+      type: "PLAN.REFUSED",
+      planId: context.checking,
+      iteration: context.candidate.iteration,
+      message: context.verdictOf(context.checking)?.message ?? "",
+    })),
+    announceUnproven: emit(({ context }, params: { message: string }) => ({
+      type: "PLAN.UNPROVEN", planId: context.checking, message: params.message,
+    })),
+    announceHeld: emit(({ context }) => ({ type: "GATE.HELD", planId: context.checking })),
+    announcePinned: emit(({ context }) => ({ type: "GATE.PINNED", planId: context.checking })),
+    announceRecovered: emit(({ context }) => ({ type: "GATE.RECOVERED", planId: context.checking })),
+  },
+  guards: {
+    known: ({ context }) => context.verdictOf(context.checking) !== undefined,
+    proven: ({ context }) => context.verdictOf(context.checking)?.passed === true,
+    candidateProven: ({ context }) => context.verdictOf(context.candidate.planId)?.passed === true,
+    candidateRefused: ({ context }) => context.verdictOf(context.candidate.planId)?.passed === false,
+    remembered: ({ context }, params: { planId: string }) => context.verdictOf(params.planId) !== undefined,
+    inCheck: ({ context }, params: { planId: string }) => context.checking === params.planId,
+    ofNewConfiguration: (_, params: { reasons: readonly TriggerReason[] }) => params.reasons.includes("configuration"),
+    starving: ({ context }) => context.superseded >= context.maxSuperseded,
+    stale: ({ context }) => context.candidate.planId !== context.checking,
+    provenAndStale: ({ context }) =>
+      context.verdictOf(context.checking)?.passed === true && context.candidate.planId !== context.checking,
+    repeated: ({ context }) => context.refused === context.checking,
+  },
+  delays: {
+    settle: ({ context }) => Math.min(5_000, Math.max(20, 2 * context.lastCheckMs)),
+    checkRetry: 5_000,
+  },
+});
+
+const propose = { type: "propose", params: ({ event }: { event: RenderGateEvent }) => event } as const;
+const inCheck = { type: "inCheck", params: ({ event }: { event: RenderGateEvent }) => ({ planId: event.planId }) } as const;
+const check = {
+  id: "check", src: "check", input: ({ context }: { context: RenderGateContext }) => ({ planId: context.checking }),
+} as const;
+const measure = { type: "measure", params: ({ event }: { event: { output: CheckVerdict } }) => ({ tookMs: event.output.tookMs }) } as const;
+const unproven = {
+  type: "announceUnproven", params: ({ event }: { event: { error: unknown } }) => ({ message: String(event.error) }),
+} as const;
+/** While HAProxy judges before the dispatch: a newer plan kills the check of the older one unless that has happened too often. */
+const replaceUnlessStarving = [
+  { guard: inCheck, actions: propose },
+  { guard: "starving", actions: propose },
+  { target: "deciding", actions: [propose, "countSuperseded"] },
+] as const;
+const refuse = ["announceRefused", "announceHeld", "rememberRefusal"] as const;
+const pin = ["announceRefused", "announcePinned", "rememberRefusal"] as const;
+
+/** The part that closed, holding and pinned have in common; they differ in what follows a verdict. */
+const checkFirst = {
+  idle: { on: { "PLAN.RENDERED": { target: "deciding", actions: propose } } },
+  deciding: { entry: "claim", always: [{ guard: "known", target: "judged" }, { target: "checking" }] },
+  checking: {
+    invoke: {
+      ...check,
+      onDone: { target: "judged", actions: measure },
+      onError: { target: "retrying", actions: unproven },
+    },
+    on: { "PLAN.RENDERED": replaceUnlessStarving },
+  },
+  retrying: {
+    on: { "PLAN.RENDERED": { target: "deciding", actions: propose } },
+    after: { checkRetry: "deciding" },
+  },
+} as const;
+
+export const renderGateMachine = gate.createMachine({
+  id: "renderGate",
+  context: ({ input }) => ({ ...input, candidate: NOTHING, checking: "", refused: "", superseded: 0, lastCheckMs: 0 }),
+  initial: "closed",
+  states: {
+    closed: {
+      initial: "idle",
+      states: {
+        ...checkFirst,
+        judged: {
+          always: [
+            { guard: "proven", target: "#renderGate.open" },
+            { guard: "stale", target: "#renderGate.holding.deciding", actions: refuse },
+            { target: "#renderGate.holding", actions: refuse },
+          ],
+        },
+      },
+    },
+    open: {
+      initial: "deciding",
+      on: {
+        "PLAN.RENDERED": [
+          {
+            guard: { type: "ofNewConfiguration", params: ({ event }) => ({ reasons: event.reasons }) },
+            target: "closed.deciding",
+            actions: propose,
+          },
+          { target: ".deciding", actions: propose },
+        ],
+      },
+      states: {
+        deciding: {
+          always: [
+            { guard: "candidateRefused", target: "#renderGate.holding", actions: ["claim", ...refuse] },
+            { guard: "candidateProven", target: "idle", actions: ["claim", "release", "announcePassed"] },
+            { target: "settling", actions: "release" },
+          ],
+        },
+        idle: {},
+        settling: {
+          on: {
+            "PLAN.RENDERED": [
+              {
+                guard: { type: "ofNewConfiguration", params: ({ event }) => ({ reasons: event.reasons }) },
+                target: "#renderGate.closed.deciding",
+                actions: propose,
+              },
+              {
+                guard: { type: "remembered", params: ({ event }) => ({ planId: event.planId }) },
+                target: "deciding",
+                actions: propose,
+              },
+              { actions: [propose, "release"] },
+            ],
+          },
+          after: { settle: "checking" },
+        },
+        checking: {
+          entry: "claim",
+          invoke: {
+            ...check,
+            onDone: { target: "judged", actions: measure },
+            onError: { target: "settling", actions: [unproven, { type: "measure", params: { tookMs: 2_500 } }] },
+          },
+          on: {
+            "PLAN.RENDERED": [
+              {
+                guard: { type: "ofNewConfiguration", params: ({ event }) => ({ reasons: event.reasons }) },
+                target: "#renderGate.closed.deciding",
+                actions: propose,
+              },
+              { guard: inCheck, actions: [propose, "release"] },
+              { guard: "starving", actions: [propose, "release"] },
+              { target: "deciding", actions: [propose, "countSuperseded"] },
+            ],
+          },
+        },
+        judged: {
+          always: [
+            { guard: "provenAndStale", target: "settling", actions: "announcePassed" },
+            { guard: "proven", target: "idle", actions: "announcePassed" },
+            { guard: "stale", target: "#renderGate.holding.deciding", actions: refuse },
+            { target: "#renderGate.holding", actions: refuse },
+          ],
+        },
+      },
+    },
+    holding: {
+      initial: "idle",
+      states: {
+        ...checkFirst,
+        judged: {
+          always: [
+            { guard: "proven", target: "#renderGate.open", actions: "announceRecovered" },
+            { guard: "repeated", target: "idle" },
+            { guard: "stale", target: "#renderGate.pinned.deciding", actions: pin },
+            { target: "#renderGate.pinned", actions: pin },
+          ],
+        },
+      },
+    },
+    pinned: {
+      initial: "idle",
+      states: {
+        ...checkFirst,
+        judged: {
+          always: [
+            { guard: "proven", target: "#renderGate.open", actions: "announceRecovered" },
+            { guard: "repeated", target: "idle" },
+            { guard: "stale", target: "deciding", actions: ["announceRefused", "rememberRefusal"] },
+            { target: "idle", actions: ["announceRefused", "rememberRefusal"] },
+          ],
+        },
+      },
+    },
+  },
+});

@@ -1,0 +1,109 @@
+/**
+ * The one bus and its one order. `publish` appends to a FIFO that a trampoline drains: a subscriber that answers E1 with E2 does not
+ * make others see E2 first. A subscriber that throws is caught, counted and named; the others still get the event.
+ */
+import type { BusEvent, BusEventOf, BusEventType } from "./events.ts";
+
+export interface BusMetrics {
+  readonly published: number;
+  /** Events that wait right now. */
+  readonly depth: number;
+  /** Longest time in ms that an event waited in the FIFO, since the start. */
+  readonly maxAgeMs: number;
+  /** Handler failures by subscriber name. */
+  readonly failures: Readonly<Record<string, number>>;
+}
+
+export interface BusOptions {
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  /** Hears of a subscriber that threw. Must not throw itself. */
+  readonly onFailure: (subscriber: string, event: BusEvent, error: unknown) => void;
+}
+
+interface Subscription {
+  readonly name: string;
+  readonly handle: (event: BusEvent) => void;
+  active: boolean;
+}
+
+export class Bus {
+  readonly #options: BusOptions;
+  readonly #byType = new Map<BusEventType, Subscription[]>();
+  readonly #all: Subscription[] = [];
+  readonly #failures = new Map<string, number>();
+  #queue: { readonly event: BusEvent; readonly at: number }[] = [];
+  #head = 0;
+  #draining = false;
+  #published = 0;
+  #maxAgeMs = 0;
+
+  constructor(options: BusOptions) {
+    this.#options = options;
+  }
+
+  /** Appends the event; delivers it before returning, unless a delivery is under way: then after that. */
+  publish(event: BusEvent): void {
+    this.#published += 1;
+    this.#queue.push({ event, at: this.#options.now() });
+    if (this.#draining) return;
+    this.#draining = true;
+    try {
+      for (let entry = this.#queue[this.#head]; entry !== undefined; entry = this.#queue[this.#head]) {
+        this.#head += 1;
+        this.#maxAgeMs = Math.max(this.#maxAgeMs, this.#options.now() - entry.at);
+        this.#deliver(entry.event);
+      }
+    } finally {
+      this.#queue = [];
+      this.#head = 0;
+      this.#draining = false;
+    }
+  }
+
+  /** Hears the named types. Returns the function that ends the subscription (at once, also in the middle of a delivery). */
+  subscribe<T extends BusEventType>(name: string, types: readonly T[], handle: (event: BusEventOf<T>) => void): () => void {
+    const subscription: Subscription = { name, handle: handle as (event: BusEvent) => void, active: true };
+    for (const type of types) this.#byType.set(type, [...(this.#byType.get(type) ?? []), subscription]);
+    return () => {
+      subscription.active = false;
+      for (const type of types) {
+        this.#byType.set(type, (this.#byType.get(type) ?? []).filter((other) => other !== subscription));
+      }
+    };
+  }
+
+  /** Hears everything, before those that named their types: for ledgers and logs, which answer nothing. */
+  observe(name: string, handle: (event: BusEvent) => void): () => void {
+    const subscription: Subscription = { name, handle, active: true };
+    this.#all.push(subscription);
+    return () => {
+      subscription.active = false;
+      this.#all.splice(this.#all.indexOf(subscription), 1);
+    };
+  }
+
+  metrics(): BusMetrics {
+    return {
+      published: this.#published,
+      depth: this.#queue.length - this.#head,
+      maxAgeMs: this.#maxAgeMs,
+      failures: Object.fromEntries(this.#failures),
+    };
+  }
+
+  #deliver(event: BusEvent): void {
+    for (const subscription of [...this.#all]) this.#hand(subscription, event);
+    for (const subscription of this.#byType.get(event.type) ?? []) this.#hand(subscription, event);
+  }
+
+  #hand(subscription: Subscription, event: BusEvent): void {
+    if (!subscription.active) return;
+    try {
+      subscription.handle(event);
+    } catch (error) {
+      this.#failures.set(subscription.name, (this.#failures.get(subscription.name) ?? 0) + 1);
+      this.#options.onFailure(subscription.name, event, error);
+    }
+  }
+}
