@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { constants, createServer as createHttp2Server } from "node:http2";
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from "node:net";
 import { test } from "uvu";
@@ -7,7 +7,7 @@ import { startLane, type LanePlan } from "../../../../src/devcluster/load/index.
 
 const address = "127.61.1.1";
 
-function listen<S extends TcpServer | Server>(server: S): Promise<number> {
+function listen(server: TcpServer): Promise<number> {
   return new Promise((done) => {
     server.listen(0, address, () => done((server.address() as AddressInfo).port));
   });
@@ -116,7 +116,10 @@ test("h2 streams that the server refuses are repeated and counted", async () => 
     n += 1;
     stream.on("error", () => undefined);
     if (n % 4 === 0) stream.close(constants.NGHTTP2_REFUSED_STREAM);
-    else (stream.respond({ ":status": 200 }), stream.end("ok"));
+    else {
+      stream.respond({ ":status": 200 });
+      stream.end("ok");
+    }
   });
   const report = await startLane(plan(await listen(server), { protocol: "h2" })).done;
   assert.equal([report.requests, report.failed, report.statuses], [20, 0, { 200: 20 }]);
