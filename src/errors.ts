@@ -161,3 +161,10 @@ export class KubeError extends HapticError {
     this.retryAfterMs = options.retryAfterMs;
   }
 }
+
+/** `haptic dev` cannot bring up, or keep up, its cluster on this machine. */
+export class DevClusterError extends HapticError {
+  constructor(message: string, hint?: string) {
+    super("HAPTIC_E_DEV_CLUSTER", message, hint === undefined ? {} : { hint });
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * `haptic dev`: the order in which a whole cluster on this machine comes up, and goes.
+ *
+ * Root of its process.
+ * Reads: CLUSTER.STOP, API.READY, POD.CHANGED (from its pods), CONTAINER.CHANGED (from the controller's container).
+ * Emits: STEP.REACHED, CLUSTER.LIVE, CLUSTER.FAILED.
+ *
+ * Everything that runs is a child of `running`; `stopping` is inside it, so that the children end in order before the API does.
+ */
+import { assign, emit, enqueueActions, fromCallback, fromPromise, sendTo, setup } from "xstate";
+import { type ContainerChanged, devContainerMachine, type DevContainerInput } from "./devContainer.ts";
+import { devPodMachine, type PodChanged } from "./devPod.ts";
+import { devWorkloadsMachine } from "./devWorkloads.ts";
+
+export type DevStep = "prepared" | "api" | "objects";
+export type DevClusterEmitted =
+  | { readonly type: "STEP.REACHED"; readonly step: DevStep }
+  | { readonly type: "CLUSTER.LIVE" }
+  | { readonly type: "CLUSTER.FAILED"; readonly message: string };
+
+export type DevClusterEvent =
+  | { readonly type: "CLUSTER.STOP" }
+  | { readonly type: "API.READY" }
+  | PodChanged
+  | ContainerChanged;
+
+export interface DevClusterInput extends Omit<DevContainerInput, "container"> {
+  readonly pods: readonly string[];
+  /** Milliseconds from the first process to live traffic, before that counts as failed. */
+  readonly patienceMs: number;
+}
+
+interface DevClusterContext extends DevClusterInput {
+  readonly states: Readonly<Record<string, PodChanged>>;
+  readonly controller: ContainerChanged["phase"];
+}
+
+const notProvided = (): never => {
+  throw new Error("the actor is provided by the wiring");
+};
+
+export const devClusterMachine = setup({
+  types: {
+    context: {} as DevClusterContext,
+    input: {} as DevClusterInput,
+    events: {} as DevClusterEvent,
+    emitted: {} as DevClusterEmitted,
+  },
+  actors: {
+    /** Finds HAProxy and addresses, makes folders and certificates. */
+    prepare: fromPromise<void>(notProvided),
+    /** The embedded Kubernetes API; sends API.READY when it serves. */
+    api: fromCallback<DevClusterEvent>(notProvided),
+    /** Creates the CRDs, the namespaces and the manifests' objects. */
+    createObjects: fromPromise<void>(notProvided),
+    /** Applies the manifests again as their files change. */
+    manifests: fromCallback<DevClusterEvent>(notProvided),
+    workloads: devWorkloadsMachine,
+    pod: devPodMachine,
+    controller: devContainerMachine,
+    /** Ends what is left and removes the folders. */
+    clear: fromPromise<void>(notProvided),
+  },
+  actions: {
+    tellStep: emit((_, params: { step: DevStep }) => ({ type: "STEP.REACHED", step: params.step })),
+    tellLive: emit({ type: "CLUSTER.LIVE" }),
+    tellFailure: emit((_, params: { message: string }) => ({ type: "CLUSTER.FAILED", message: params.message })),
+    tellTimeout: emit(({ context }) => {
+      const missing = context.pods
+        .filter((pod) => context.states[pod]?.ready !== true)
+        .map((pod) => `pod ${pod} is not ready`);
+      if (context.controller !== "ready") missing.unshift(`the controller is ${context.controller}`);
+      return {
+        type: "CLUSTER.FAILED",
+        message: `no live traffic after ${context.patienceMs / 1_000} s: ${missing.join(", ")}`,
+      };
+    }),
+    startPods: enqueueActions(({ context, enqueue }) => {
+      for (const pod of context.pods) enqueue.spawnChild("pod", { id: pod, input: { ...context, pod } });
+    }),
+    stopPods: enqueueActions(({ context, enqueue }) => {
+      for (const pod of context.pods) enqueue.sendTo(pod, { type: "POD.STOP" });
+    }),
+    stopController: sendTo("controller", { type: "CONTAINER.STOP" }),
+    notePod: assign(({ context }, params: PodChanged) => ({ states: { ...context.states, [params.pod]: params } })),
+    noteController: assign((_, params: ContainerChanged) => ({ controller: params.phase })),
+  },
+  guards: {
+    allReady: ({ context }) =>
+      context.controller === "ready" && context.pods.every((pod) => context.states[pod]?.ready === true),
+    controllerStopped: ({ context }) => context.controller === "stopped",
+    podsStopped: ({ context }) => context.pods.every((pod) => context.states[pod]?.stopped === true),
+  },
+  delays: { patience: ({ context }) => context.patienceMs, grace: 8_000 },
+}).createMachine({
+  id: "devCluster",
+  context: ({ input }) => ({ ...input, states: {}, controller: "starting" }),
+  initial: "preparing",
+  states: {
+    preparing: {
+      invoke: {
+        id: "prepare",
+        src: "prepare",
+        onDone: { target: "up", actions: { type: "tellStep", params: { step: "prepared" } } },
+        onError: {
+          target: "clearing",
+          actions: { type: "tellFailure", params: ({ event }) => ({ message: String(event.error) }) },
+        },
+      },
+      on: { "CLUSTER.STOP": "clearing" },
+    },
+    up: {
+      invoke: {
+        id: "api",
+        src: "api",
+        onError: {
+          target: "clearing",
+          actions: { type: "tellFailure", params: ({ event }) => ({ message: String(event.error) }) },
+        },
+      },
+      initial: "starting",
+      states: {
+        starting: {
+          on: {
+            "API.READY": { target: "creating", actions: { type: "tellStep", params: { step: "api" } } },
+            "CLUSTER.STOP": "#devCluster.clearing",
+          },
+        },
+        creating: {
+          invoke: {
+            id: "createObjects",
+            src: "createObjects",
+            onDone: { target: "running", actions: { type: "tellStep", params: { step: "objects" } } },
+            onError: {
+              target: "#devCluster.clearing",
+              actions: { type: "tellFailure", params: ({ event }) => ({ message: String(event.error) }) },
+            },
+          },
+          on: { "CLUSTER.STOP": "#devCluster.clearing" },
+        },
+        running: {
+          entry: "startPods",
+          invoke: [
+            { id: "manifests", src: "manifests", onError: {} },
+            { id: "workloads", src: "workloads", onError: {} },
+            {
+              id: "controller",
+              src: "controller",
+              input: ({ context }) => ({ ...context, container: "controller" }),
+              onError: {},
+            },
+          ],
+          on: {
+            "POD.CHANGED": { actions: { type: "notePod", params: ({ event }) => event } },
+            "CONTAINER.CHANGED": { actions: { type: "noteController", params: ({ event }) => event } },
+          },
+          initial: "settling",
+          states: {
+            settling: {
+              always: { guard: "allReady", target: "live", actions: "tellLive" },
+              after: { patience: { target: "stopping", actions: "tellTimeout" } },
+              on: { "CLUSTER.STOP": "stopping" },
+            },
+            live: { on: { "CLUSTER.STOP": "stopping" } },
+            stopping: {
+              // The controller goes first, or it would see its pods go and act on it.
+              entry: "stopController",
+              after: { grace: "#devCluster.clearing" },
+              initial: "controller",
+              states: {
+                controller: { always: { guard: "controllerStopped", target: "pods" } },
+                pods: { entry: "stopPods", always: { guard: "podsStopped", target: "#devCluster.clearing" } },
+              },
+            },
+          },
+        },
+      },
+    },
+    clearing: { invoke: { id: "clear", src: "clear", onDone: "gone", onError: "gone" } },
+    gone: { type: "final" },
+  },
+});

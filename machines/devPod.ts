@@ -1,0 +1,97 @@
+/**
+ * One HAProxy pod on this machine: an agent's and a HAProxy's container, and the Pod object that tells of them.
+ *
+ * Child of `devCluster`.
+ * Reads: POD.STOP (from its parent), CONTAINER.CHANGED (from its containers).
+ * Reports (to its parent): POD.CHANGED.
+ *
+ * The object is written after each change; while a write is under way changes wait, and one more write tells them all.
+ */
+import { assign, fromPromise, sendParent, sendTo, setup } from "xstate";
+import { type ContainerChanged, devContainerMachine, type DevContainerInput } from "./devContainer.ts";
+
+export interface PodChanged {
+  readonly type: "POD.CHANGED";
+  readonly pod: string;
+  /** Every container is ready. */
+  readonly ready: boolean;
+  readonly stopped: boolean;
+}
+
+export type ContainerStates = Readonly<Record<string, Omit<ContainerChanged, "type">>>;
+
+export interface DevPodInput extends Omit<DevContainerInput, "container"> {
+  readonly pod: string;
+}
+
+export type DevPodEvent = ContainerChanged | { readonly type: "POD.STOP" };
+
+const notProvided = (): never => {
+  throw new Error("the actor is provided by the wiring");
+};
+const all = (containers: ContainerStates, phase: ContainerChanged["phase"]): boolean =>
+  Object.values(containers).every((container) => container.phase === phase);
+
+export const devPodMachine = setup({
+  types: {
+    context: {} as DevPodInput & { readonly containers: ContainerStates },
+    input: {} as DevPodInput,
+    events: {} as DevPodEvent,
+  },
+  actors: {
+    agent: devContainerMachine,
+    haproxy: devContainerMachine,
+    /** Writes the Pod object's status. */
+    writeStatus: fromPromise<void, { pod: string; containers: ContainerStates }>(notProvided),
+  },
+  actions: {
+    noteContainer: assign(({ context }, params: ContainerChanged) => {
+      const { type: _, ...state } = params;
+      return { containers: { ...context.containers, [params.container]: state } };
+    }),
+    tellParent: sendParent(({ context }): PodChanged => ({
+      type: "POD.CHANGED",
+      pod: context.pod,
+      ready: all(context.containers, "ready"),
+      stopped: all(context.containers, "stopped"),
+    })),
+    stopAgent: sendTo("agent", { type: "CONTAINER.STOP" }),
+    stopHaproxy: sendTo("haproxy", { type: "CONTAINER.STOP" }),
+  },
+  delays: { retry: 1_000 },
+}).createMachine({
+  id: "devPod",
+  context: ({ input }) => ({ ...input, containers: {} }),
+  type: "parallel",
+  states: {
+    containers: {
+      invoke: [
+        { id: "agent", src: "agent", input: ({ context }) => ({ ...context, container: "agent" }), onError: {} },
+        { id: "haproxy", src: "haproxy", input: ({ context }) => ({ ...context, container: "haproxy" }), onError: {} },
+      ],
+      on: { "POD.STOP": { actions: ["stopHaproxy", "stopAgent"] } },
+    },
+    object: {
+      initial: "written",
+      states: {
+        written: {},
+        dirty: {
+          invoke: {
+            id: "writeStatus",
+            src: "writeStatus",
+            input: ({ context }) => ({ pod: context.pod, containers: context.containers }),
+            onDone: "written",
+            onError: "refused",
+          },
+        },
+        refused: { after: { retry: "dirty" } },
+      },
+      on: {
+        "CONTAINER.CHANGED": {
+          target: ".dirty",
+          actions: [{ type: "noteContainer", params: ({ event }) => event }, "tellParent"],
+        },
+      },
+    },
+  },
+});
