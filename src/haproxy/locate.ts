@@ -58,15 +58,26 @@ function productFolder(): string {
   return folder;
 }
 
-function install(version: string, prefix: string, environment: LocateOptions["environment"]): Promise<string | undefined> {
+function install(
+  version: string,
+  prefix: string,
+  environment: LocateOptions["environment"],
+): Promise<string | undefined> {
   return new Promise((done) => {
     const script = join(productFolder(), "bin", "install-haproxy.sh");
-    const child = spawn("bash", [script, version, prefix], { stdio: ["ignore", "ignore", "pipe"], env: { ...environment } });
+    const child = spawn("bash", [script, version, prefix], {
+      stdio: ["ignore", "ignore", "pipe"],
+      env: { ...environment },
+    });
     const words: Buffer[] = [];
     child.stderr.on("data", (chunk: Buffer) => words.push(chunk));
     child.on("error", (error) => done(error.message));
     child.on("close", (code) =>
-      done(code === 0 ? undefined : (Buffer.concat(words).toString("utf8").trim().split("\n").at(-1) ?? `exit code ${code}`)),
+      done(
+        code === 0
+          ? undefined
+          : (Buffer.concat(words).toString("utf8").trim().split("\n").at(-1) ?? `exit code ${code}`),
+      ),
     );
   });
 }
@@ -91,7 +102,10 @@ async function named(path: string, source: "flag" | "environment", spelling: str
   const version = await versionOf(path);
   if (version === undefined) throw new HaproxyNotFoundError(`${spelling}: ${path} is no HAProxy that runs here`);
   if (!isSupported(version)) {
-    throw new HaproxyNotFoundError(`${spelling}: ${path} is HAProxy ${version}`, "HAPTIC works with HAProxy 3.0 and newer");
+    throw new HaproxyNotFoundError(
+      `${spelling}: ${path} is HAProxy ${version}`,
+      "HAPTIC works with HAProxy 3.0 and newer",
+    );
   }
   return { path, version, source };
 }
@@ -100,10 +114,13 @@ async function named(path: string, source: "flag" | "environment", spelling: str
 export async function locateHaproxy(options: LocateOptions): Promise<LocatedHaproxy> {
   const { wanted, environment } = options;
   if (wanted !== undefined) {
-    return (installableVersions as readonly string[]).includes(wanted) ? fromCache(wanted, options) : named(wanted, "flag", "--haproxy");
+    return (installableVersions as readonly string[]).includes(wanted)
+      ? fromCache(wanted, options)
+      : named(wanted, "flag", "--haproxy");
   }
   const fromEnvironment = environment["HAPTIC_HAPROXY"];
-  if (fromEnvironment !== undefined && fromEnvironment !== "") return named(fromEnvironment, "environment", "HAPTIC_HAPROXY");
+  if (fromEnvironment !== undefined && fromEnvironment !== "")
+    return named(fromEnvironment, "environment", "HAPTIC_HAPROXY");
   for (const folder of (environment["PATH"] ?? "").split(delimiter)) {
     const path = join(folder || ".", "haproxy");
     const version = existsSync(path) ? await versionOf(path) : undefined;
