@@ -1,6 +1,6 @@
 /** From an answer that is not a success to a KubeError that names object and verb, and no content. */
 import { errors as undici } from "undici";
-import { KubeError, type KubeErrorCode } from "../errors.ts";
+import { HapticError, KubeError, type KubeErrorCode } from "../errors.ts";
 
 interface StatusBody {
   readonly kind?: string;
@@ -55,9 +55,9 @@ export function brokenConnection(error: unknown): boolean {
   return error instanceof undici.SocketError || code === "ECONNRESET" || code === "EPIPE";
 }
 
-/** An error of the transport itself. */
-export function unreachable(what: string, cause: unknown): KubeError {
-  if (cause instanceof KubeError) return cause;
+/** An error of the transport itself; one that was named before (a KubeError, unreadable credentials) stays what it is. */
+export function unreachable(what: string, cause: unknown): HapticError {
+  if (cause instanceof HapticError) return cause;
   const { code, message } = cause as { code?: string; message?: string };
   const timeout = code !== undefined && TIMEOUTS.has(code);
   const certificate = code !== undefined && /CERT|SSL|TLS|SELF_SIGNED|ISSUER/.test(code);

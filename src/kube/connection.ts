@@ -20,6 +20,8 @@ export interface Credentials {
 export interface KubeConnection {
   /** `https://host:port` and a path prefix, if any. */
   readonly server: string;
+  /** A proxy that the kubeconfig names; it goes before the environment's. */
+  readonly proxyUrl?: string;
   /** For logs: `in-cluster`, `kubeconfig /path, context NAME`. */
   readonly origin: string;
   /** Namespace of the pod or of the kubeconfig's context. */

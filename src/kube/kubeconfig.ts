@@ -11,17 +11,18 @@ import type { Credentials, KubeConnection } from "./connection.ts";
  */
 export function kubeconfigConnection(path: string, context?: string): KubeConnection {
   const first = load(path, context);
-  const cluster = first.getCurrentCluster()!;
+  const { server, proxyUrl } = first.getCurrentCluster()!;
   const current = first.getContextObject(first.getCurrentContext());
-  let config = first;
+  let config = forCredentials(first);
   return {
-    server: cluster.server.replace(/\/+$/, ""),
+    server: server.replace(/\/+$/, ""),
+    ...(proxyUrl !== undefined && proxyUrl !== "" && { proxyUrl }),
     origin: `kubeconfig ${path}, context ${first.getCurrentContext()}`,
     namespace: current?.namespace ?? "default",
     async credentials(refused) {
       const user = config.getCurrentUser();
       // The plugin's answer is cached inside KubeConfig; a fresh one is asked only when the server refused it.
-      if (refused || user?.exec === undefined) config = load(path, context);
+      if (refused || user?.exec === undefined) config = forCredentials(load(path, context));
       const options: RequestOptions = {};
       try {
         await config.applyToHTTPSOptions(options);
@@ -34,6 +35,15 @@ export function kubeconfigConnection(path: string, context?: string): KubeConnec
       return credentialsOf(options);
     },
   };
+}
+
+/**
+ * applyToHTTPSOptions() also makes an agent, which we do not use: it refuses plain HTTP (an API on this machine may speak it)
+ * and would open a proxy's pool.
+ */
+function forCredentials(config: KubeConfig): KubeConfig {
+  config.clusters = config.clusters.map(({ proxyUrl: _unused, ...cluster }) => ({ ...cluster, server: cluster.server.replace(/^http:/, "https:") }));
+  return config;
 }
 
 function credentialsOf(options: RequestOptions): Credentials {

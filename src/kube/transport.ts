@@ -205,8 +205,10 @@ export class KubeTransport {
     return proxy === undefined ? new Agent(options) : new EnvHttpProxyAgent({ ...options, ...proxy, requestTls: tls });
   }
 
-  /** Proxy settings of the environment, in the usual names and either case. */
+  /** The kubeconfig's proxy, or the settings of the environment in the usual names and either case. */
   #proxy(): { httpProxy: string; httpsProxy: string; noProxy: string } | undefined {
+    const { proxyUrl } = this.#connection;
+    if (proxyUrl !== undefined) return { httpProxy: proxyUrl, httpsProxy: proxyUrl, noProxy: "" };
     const env = this.#options.env ?? {};
     const read = (name: string): string => env[name.toLowerCase()] ?? env[name.toUpperCase()] ?? "";
     const [httpProxy, httpsProxy] = [read("http_proxy"), read("https_proxy")];
