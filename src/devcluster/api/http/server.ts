@@ -1,0 +1,127 @@
+/** The HTTP server: routes a request to what answers it. */
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Counters } from "../counters.ts";
+import type { Faults } from "../faults.ts";
+import type { ApiState } from "../operations/context.ts";
+import { qualified } from "../status.ts";
+import { Discovery } from "./discovery.ts";
+import { OpenApi } from "./openapi.ts";
+import type { ApiRequest } from "./request.ts";
+import { serveResource } from "./resource-handler.ts";
+import { pageNotFound, sendError, sendJson, sendText } from "./respond.ts";
+import { serveReview } from "./reviews.ts";
+import { parseTarget } from "./target.ts";
+import type { Target } from "./target.ts";
+import type { Watches } from "./watch.ts";
+
+const version = {
+  major: "1",
+  minor: "37",
+  gitVersion: "v1.37.2",
+  gitCommit: "unknown",
+  gitTreeState: "clean",
+  buildDate: "1970-01-01T00:00:00Z",
+  goVersion: "go1.26.0",
+  compiler: "gc",
+  platform: "linux/amd64",
+};
+
+export interface ServerParts {
+  readonly state: ApiState;
+  readonly watches: Watches;
+  readonly faults: Faults;
+  readonly counters: Counters;
+  readonly log: (text: string) => void;
+}
+
+const verbs: Readonly<Record<string, readonly [string, string]>> = {
+  GET: ["get", "list"],
+  HEAD: ["get", "list"],
+  POST: ["create", "create"],
+  PUT: ["update", "update"],
+  PATCH: ["patch", "patch"],
+  DELETE: ["delete", "deletecollection"],
+};
+
+function verbOf(request: ApiRequest, target: Target): string {
+  const watch = target.watch || ["true", "1"].includes(request.query.get("watch") ?? "");
+  if (watch && request.method === "GET" && (target.name === undefined || target.watch)) return "watch";
+  const [one, many] = verbs[request.method] ?? ["other", "other"];
+  return target.name === undefined ? many : one;
+}
+
+/** Paths that are no resource. */
+function serveFixed(request: ApiRequest): boolean {
+  switch (request.path) {
+    case "/version":
+      sendJson(request, 200, version);
+      return true;
+    case "/healthz":
+    case "/livez":
+    case "/readyz":
+      sendText(request, 200, "ok");
+      return true;
+    default:
+      return false;
+  }
+}
+
+function makeHandler(parts: ServerParts): (request: ApiRequest) => Promise<void> {
+  const { state, watches, counters } = parts;
+  const discovery = new Discovery(state.registry);
+  const openApi = new OpenApi(state.registry);
+  return async (request) => {
+    if (serveFixed(request) || discovery.serve(request) || openApi.serve(request)) return;
+    if (await serveReview(request, state.now())) return;
+    const target = parseTarget(request.path);
+    if (target === undefined) {
+      pageNotFound(request);
+      return;
+    }
+    const group = target.apiVersion.includes("/") ? (target.apiVersion.split("/")[0] ?? "") : "";
+    const sub = target.subresource === "" ? "" : `/${target.subresource}`;
+    counters.count(verbOf(request, target), `${qualified(target.plural, group)}${sub}`);
+    await serveResource(state, request, target, watches);
+  };
+}
+
+/** A server that does not listen yet. */
+export function createApiServer(parts: ServerParts): Server {
+  const handle = makeHandler(parts);
+  const serve = async (raw: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = raw.url ?? "/";
+    const mark = url.indexOf("?");
+    const path = mark === -1 ? url : url.slice(0, mark);
+    const request: ApiRequest = {
+      method: raw.method ?? "GET",
+      path: path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path,
+      query: new URLSearchParams(mark === -1 ? "" : url.slice(mark + 1)),
+      raw,
+      response,
+      warnings: [],
+    };
+    const line = `${request.method} ${url}`;
+    const delay = parts.faults.delayOf(line);
+    if (delay > 0) await sleep(delay);
+    const failure = parts.faults.take(line);
+    if (failure === "cut") {
+      raw.socket.destroy();
+      return;
+    }
+    try {
+      if (failure !== undefined) throw failure;
+      await handle(request);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && "reason" in error)) {
+        parts.log(`${line}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      }
+      sendError(request, error);
+    }
+  };
+  const server = createServer({ keepAliveTimeout: 75_000, noDelay: true }, (raw, response) => void serve(raw, response));
+  server.requestTimeout = 0;
+  server.headersTimeout = 0;
+  return server;
+}

@@ -1,0 +1,43 @@
+/** What every operation works with. */
+import type { Database } from "../storage/database.ts";
+import type { Registry } from "../resources/registry.ts";
+import type { RuleContext } from "../resources/definition.ts";
+import type { Allocator } from "./allocator.ts";
+
+export interface ApiState {
+  readonly database: Database;
+  readonly registry: Registry;
+  readonly allocator: Allocator;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly uid: () => string;
+}
+
+/** Options of one write, as its query (or DeleteOptions) gave them. */
+export interface WriteOptions {
+  readonly fieldManager: string;
+  readonly fieldValidation: "Strict" | "Warn" | "Ignore";
+  readonly dryRun: boolean;
+  readonly force: boolean;
+  readonly subresource: "" | "status";
+  /** Collects `Warning:` headers. */
+  readonly warn: (text: string) => void;
+}
+
+export const defaultWriteOptions: WriteOptions = {
+  fieldManager: "unknown",
+  fieldValidation: "Warn",
+  dryRun: false,
+  force: false,
+  subresource: "",
+  warn: () => undefined,
+};
+
+export const ruleContext = (state: ApiState, options: WriteOptions): RuleContext => ({
+  now: state.now(),
+  random: state.random,
+  warn: options.warn,
+  store: (resource) => state.database.store(resource),
+  allocateIP: () => state.allocator.ip(),
+  allocateNodePort: () => state.allocator.nodePort(),
+});

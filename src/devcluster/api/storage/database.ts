@@ -1,0 +1,81 @@
+/** Every resource's store under one revision counter, and the index of owner references that garbage collection uses. */
+import type { ApiObject } from "../objects.ts";
+import { qualified } from "../status.ts";
+import type { ResourceName } from "../status.ts";
+import { ResourceStore } from "./resource-store.ts";
+import type { Change } from "./record.ts";
+
+/** Where a dependent lives. */
+export interface StoredAt {
+  readonly resource: ResourceName;
+  readonly key: string;
+}
+
+export class Database {
+  readonly #stores = new Map<string, ResourceStore>();
+  readonly #dependents = new Map<string, Map<string, StoredAt>>();
+  readonly #historyCapacity: number;
+  #revision = 0;
+
+  constructor(historyCapacity: number) {
+    this.#historyCapacity = historyCapacity;
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The store of a resource; made on first use. */
+  store(resource: ResourceName): ResourceStore {
+    const id = qualified(resource.plural, resource.group);
+    const known = this.#stores.get(id);
+    if (known !== undefined) return known;
+    const database = this;
+    const store = new ResourceStore(
+      {
+        next: () => ++database.#revision,
+        get current() {
+          return database.#revision;
+        },
+      },
+      this.#historyCapacity,
+    );
+    store.history.expire(this.#revision);
+    store.listen((change) => this.#index(resource, id, change));
+    this.#stores.set(id, store);
+    return store;
+  }
+
+  drop(resource: ResourceName): void {
+    this.#stores.delete(qualified(resource.plural, resource.group));
+  }
+
+  /** Objects that name `uid` as an owner. */
+  dependentsOf(uid: string): readonly StoredAt[] {
+    return [...(this.#dependents.get(uid)?.values() ?? [])];
+  }
+
+  /** Forgets the past of every resource: watches from older revisions and old continue tokens are then refused. */
+  expireHistory(): void {
+    for (const store of this.#stores.values()) store.history.expire(this.#revision);
+  }
+
+  #index(resource: ResourceName, id: string, change: Change): void {
+    const key = change.after.key;
+    const member = `${id}/${key}`;
+    for (const uid of owners(change.before?.object)) {
+      const members = this.#dependents.get(uid);
+      members?.delete(member);
+      if (members?.size === 0) this.#dependents.delete(uid);
+    }
+    if (change.deleted) return;
+    for (const uid of owners(change.after.object)) {
+      let members = this.#dependents.get(uid);
+      if (members === undefined) this.#dependents.set(uid, (members = new Map()));
+      members.set(member, { resource, key });
+    }
+  }
+}
+
+const owners = (object: ApiObject | undefined): readonly string[] =>
+  object?.metadata.ownerReferences?.map((reference) => reference.uid) ?? [];
