@@ -60,7 +60,7 @@ export function unreachable(what: string, cause: unknown): HapticError {
   if (cause instanceof HapticError) return cause;
   const { code, message } = cause as { code?: string; message?: string };
   const timeout = code !== undefined && TIMEOUTS.has(code);
-  const certificate = code !== undefined && /CERT|SSL|TLS|SELF_SIGNED|ISSUER/.test(code);
+  const certificate = code !== undefined && /CERT|SSL|TLS|SELF_SIGNED|VERIFY|ISSUER/.test(code);
   return new KubeError(timeout ? "HAPTIC_E_KUBE_TIMEOUT" : "HAPTIC_E_KUBE_UNREACHABLE", `${what}: ${message ?? String(cause)}`, {
     cause,
     ...(certificate && { hint: "the server's certificate is not trusted: check the CA and the server name" }),

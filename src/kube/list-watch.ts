@@ -69,8 +69,8 @@ class ListWatchSession {
   /** Resume here; undefined = a list is needed. */
   #version: string | undefined;
   #reason: RelistReason = "start";
-  /** Streams in a row that fell silent without a single line. */
-  #silent = 0;
+  /** The last attempt did not end as it should: perhaps the server is not the one that our version is of. */
+  #doubtful = false;
 
   constructor(deps: ListWatchDeps, target: ResourceTarget, options: WatchOptions, subscriber: Subscriber<WatchSignal>) {
     this.#deps = deps;
@@ -95,9 +95,11 @@ class ListWatchSession {
       let failure: unknown;
       try {
         if (this.#version === undefined) await this.#list();
-        await this.#watch();
+        else if (this.#doubtful) await this.#probe(this.#version);
+        this.#doubtful = !(await this.#watch());
       } catch (error) {
         failure = error;
+        this.#doubtful = true;
       }
       if (this.stopped) return;
       await this.#pause(failure, this.#deps.clock.now() - started);
@@ -140,11 +142,22 @@ class ListWatchSession {
       if (this.stopped) return;
     }
     this.#version = version;
-    this.#silent = 0;
     this.#emit({ type: "SYNCED", resourceVersion: version });
   }
 
-  async #watch(): Promise<void> {
+  /**
+   * Asks for one object, to see that the server answers and is past our version. One that is behind (a restored or a new
+   * server) would wait for that version in silence.
+   */
+  async #probe(version: string): Promise<void> {
+    const pages = readPages(this.#deps.transport, this.#target, { pageSize: 1 }, this.#abort.signal, () => this.#deps.counted?.("list"));
+    const first = await pages.next();
+    await pages.return();
+    if (!first.done && goesBack(version, first.value.resourceVersion)) throw new Relist("stale");
+  }
+
+  /** Watches until the server ends the stream. False = it was given up for its silence. */
+  async #watch(): Promise<boolean> {
     const { clock, random, transport } = this.#deps;
     const what = `watch ${objectName(this.#target)}`;
     const abort = new AbortController();
@@ -153,12 +166,11 @@ class ListWatchSession {
     if (this.stopped) stop();
     // One timer that looks how old the last line is, not a new timer a line.
     let heardAt = clock.now();
-    let heard = false;
     let timer: unknown;
     const guard = (): void => {
       const quiet = clock.now() - heardAt;
       if (quiet < this.#idleLimitMs) timer = clock.setTimeout(guard, this.#idleLimitMs - quiet);
-      else abort.abort(new KubeError("HAPTIC_E_KUBE_TIMEOUT", `${what}: nothing came for ${this.#idleLimitMs} ms`));
+      else abort.abort();
     };
     guard();
     try {
@@ -183,24 +195,21 @@ class ListWatchSession {
       for await (const chunk of body) {
         heardAt = clock.now();
         for (const line of lines.push(chunk as Buffer)) {
-          heard = true;
-          this.#silent = 0;
           this.#take(line, what);
-          if (this.stopped) return;
+          if (this.stopped) return true;
           if (clock.now() - sliceStart >= SLICE_MS) {
             await breathe();
-            if (this.stopped) return;
+            if (this.stopped) return true;
             sliceStart = clock.now();
           }
         }
       }
+      return true;
     } catch (error) {
-      const silent = abort.signal.aborted && !this.stopped;
-      if (!silent) throw error instanceof Relist ? error : unreachable(what, error);
-      // The connection may have died unseen. Twice without a word: perhaps the server does not know our version (a restored
-      // or new one waits for it in silence), so look at the whole.
-      if (!heard && ++this.#silent >= 2) throw new Relist("stale");
-      throw abort.signal.reason;
+      // Silence is no fault yet: a server that saw no change of this resource since it started sends no bookmarks. The next
+      // attempt tells whether the connection was dead.
+      if (abort.signal.aborted && !this.stopped) return false;
+      throw error instanceof Relist ? error : unreachable(what, error);
     } finally {
       clock.clearTimeout(timer);
       this.#abort.signal.removeEventListener("abort", stop);
