@@ -100,7 +100,11 @@ function changedServer(record: BackendRecord, was: ServerRecord, now: ServerReco
     ops.push({ kind: "server_set_weight", ...target, weight });
   }
   if ((was.disabled === true) !== (now.disabled === true)) {
-    ops.push({ kind: "server_set_state", ...target, state: now.disabled === true ? "maint" : "ready" });
+    // A server that was added disabled has its checks off until it is enabled for the first time.
+    const health = /(^|\s)check(\s|$)/.test([profileText, record.defaultServer ?? "", now.extra ?? ""].join("\n"));
+    if (now.disabled === true) ops.push({ kind: "server_set_state", ...target, state: "maint" });
+    else if (health) ops.push({ kind: "server_enable", ...target, health });
+    else ops.push({ kind: "server_set_state", ...target, state: "ready" });
   }
   if (ops.length > 0 && !isPlainName(now.name)) return ledger.reload(`${where}: its name cannot be used at run time`);
   ledger.add("servers", ops);

@@ -126,31 +126,58 @@ function changedCrtList(before: PlanFile, after: PlanFile, next: RenderPlan, led
   const old = readable ? parseCrtList(joinBlocks(before.blocks).toString("utf8")) : undefined;
   const now = parseCrtList(joinBlocks(after.blocks).toString("utf8"));
   if (old === undefined || now === undefined) return ledger.reload(`${name} changed in a way that cannot be compared`);
+  const grown = grownEntries(old, now);
+  // An entry that only gained names counts as kept; the gain is added as one more entry of its certificate.
+  const lineOf = (entry: CrtListEntry): string => grown.get(entry)?.line ?? entry.line;
   const oldLines = new Set(old.map((entry) => entry.line));
-  const newLines = new Set(now.map((entry) => entry.line));
+  const newLines = new Set(now.map(lineOf));
   const gone = old.filter((entry) => !newLines.has(entry.line));
-  const added = now.filter((entry) => !oldLines.has(entry.line));
-  if (gone.length === 0 && added.length === 0 && old.length === now.length && old.every((entry, i) => entry.line === now[i]?.line)) return;
-  if (old.length === 0 || now.length === 0 || old[0]?.line !== now[0]?.line) return ledger.reload(`${name} changed its first entry`);
-  const keptOld = old.filter((entry) => newLines.has(entry.line)).map((entry) => entry.line);
-  const keptNew = now.filter((entry) => oldLines.has(entry.line)).map((entry) => entry.line);
-  if (keptOld.length !== keptNew.length || keptOld.some((line, i) => line !== keptNew[i])) return ledger.reload(`${name} changed its order`);
-  const repeated = repeatedCerts([...old]);
-  const certs = new Set(keptOld.length === 0 ? [] : old.filter((entry) => newLines.has(entry.line)).map((entry) => entry.cert));
+  const added = now.filter((entry) => !oldLines.has(lineOf(entry)));
+  const unchanged = old.length === now.length && old.every((entry, i) => entry.line === now[i]?.line);
+  if (unchanged) return;
+  if (old.length === 0 || now.length === 0 || old[0]?.line !== lineOf(now[0] as CrtListEntry)) return ledger.reload(`${name} changed its first entry`);
+  const keptOld = old.filter((entry) => newLines.has(entry.line));
+  const keptNew = now.filter((entry) => oldLines.has(lineOf(entry)));
+  if (keptOld.length !== keptNew.length || keptOld.some((entry, i) => entry.line !== lineOf(keptNew[i] as CrtListEntry))) {
+    return ledger.reload(`${name} changed its order`);
+  }
+  const repeated = repeatedCerts(old);
+  const certs = new Set(keptOld.map((entry) => entry.cert));
   for (const entry of [...gone, ...added]) {
     if (repeated.has(entry.cert) || certs.has(entry.cert)) return ledger.reload(`${name} changed an entry of ${entry.cert}, which it names several times`);
   }
   if (gone.some((entry) => added.some((other) => other.cert === entry.cert))) return ledger.reload(`${name} changed options or names of an entry`);
-  const obstacle = orderObstacle(now, new Set(added), next);
+  const obstacle = orderObstacle(now, new Set(added), grown, next);
   if (obstacle !== undefined) return ledger.reload(`${name}: ${obstacle}`);
-  ledger.add("crtAdd", added.map((entry): Op => ({
+  const add = (entry: CrtListEntry, filters: readonly string[]): Op => ({
     kind: "crtlist_add",
     path: after.path,
     cert: entry.cert,
     options: entry.options.map((option) => ({ name: option.name, args: [...option.args] })),
-    sni_filters: [...entry.filters],
-  })));
+    sni_filters: [...filters],
+  });
+  const gains = [...grown].map(([entry, was]) => add(entry, gainedNames(entry, was)));
+  ledger.add("crtAdd", [...gains, ...added.map((entry) => add(entry, entry.filters))]);
   ledger.add("crtDel", gone.map((entry): Op => ({ kind: "crtlist_del", path: after.path, cert: entry.cert })));
+}
+
+/** Entries that kept certificate, options and all names, and gained names; with what they were. */
+function grownEntries(old: readonly CrtListEntry[], now: readonly CrtListEntry[]): Map<CrtListEntry, CrtListEntry> {
+  const byCert = new Map(old.map((entry) => [entry.cert, entry]));
+  const repeated = new Set([...repeatedCerts(old), ...repeatedCerts(now)]);
+  const grown = new Map<CrtListEntry, CrtListEntry>();
+  for (const entry of now) {
+    const was = byCert.get(entry.cert);
+    if (was === undefined || repeated.has(entry.cert) || was.line === entry.line || was.filters.length === 0) continue;
+    if (JSON.stringify(was.options) !== JSON.stringify(entry.options)) continue;
+    if ([...was.filters, ...entry.filters].some((filter) => filter.startsWith("!"))) continue;
+    if (was.filters.every((filter) => entry.filters.includes(filter)) && entry.filters.length > was.filters.length) grown.set(entry, was);
+  }
+  return grown;
+}
+
+function gainedNames(entry: CrtListEntry, was: CrtListEntry): readonly string[] {
+  return entry.filters.filter((filter) => !was.filters.includes(filter));
 }
 
 function repeatedCerts(entries: readonly CrtListEntry[]): Set<string> {
@@ -163,21 +190,25 @@ function repeatedCerts(entries: readonly CrtListEntry[]): Set<string> {
   return repeated;
 }
 
-function orderObstacle(now: readonly CrtListEntry[], added: ReadonlySet<CrtListEntry>, next: RenderPlan): string | undefined {
-  const keptAfter = new Set<string>();
-  for (let i = now.length - 1; i >= 0; i--) {
+/** Why an entry at the end of the list is not the same as where the file has it; undefined when it is. */
+function orderObstacle(
+  now: readonly CrtListEntry[],
+  added: ReadonlySet<CrtListEntry>,
+  grown: ReadonlyMap<CrtListEntry, CrtListEntry>,
+  next: RenderPlan,
+): string | undefined {
+  const isNew = (entry: CrtListEntry): boolean => added.has(entry) || grown.has(entry);
+  const first = now.findIndex(isNew);
+  const later = new Set<string>();
+  for (let i = now.length - 1; i >= 0 && i >= first; i--) {
     const entry = now[i] as CrtListEntry;
-    if (!added.has(entry)) {
-      // Names are only asked for where an entry before this one is new.
-      if (!now.slice(0, i).some((earlier) => added.has(earlier))) break;
-      for (const name of names(entry, next) ?? ["*"]) keptAfter.add(name);
-      continue;
+    const was = grown.get(entry);
+    const own = was !== undefined ? gainedNames(entry, was) : isNew(entry) || i > first ? names(entry, next) : [];
+    if (isNew(entry) && later.size > 0 && (own === undefined || later.has("*") || own.some((name) => later.has(name)))) {
+      return `the new names of ${entry.cert} are answered for by a later entry too`;
     }
-    if (keptAfter.size === 0) continue;
-    const own = names(entry, next);
-    if (own === undefined || keptAfter.has("*") || own.some((name) => keptAfter.has(name))) {
-      return `the new entry of ${entry.cert} has names that a later entry also answers for`;
-    }
+    if (!isNew(entry)) for (const name of own ?? ["*"]) later.add(name);
+    else if (was !== undefined) for (const name of was.filters) later.add(name);
   }
   return undefined;
 }

@@ -207,8 +207,24 @@ test("a crt-list whose order or default certificate would differ needs a reload"
   assert.is(diff(list("x.pem x\nd.pem *\na.pem a.example\nb.pem b.example\n"), before).verdict, "reload");
   assert.is(diff(list("d.pem *\nc.pem b.example\na.pem a.example\nb.pem b.example\n"), before).verdict, "reload");
   assert.is(diff(list("d.pem *\na.pem a.example\nb.pem b.example\nc.pem b.example\n"), before).verdict, "runtime");
-  assert.is(diff(list("d.pem *\na.pem a.example new.example\nb.pem b.example\n"), before).verdict, "reload");
+  assert.is(diff(list("d.pem *\na.pem other.example\nb.pem b.example\n"), before).verdict, "reload");
   assert.is(diff({}, before).verdict, "reload");
+});
+
+test("names that an entry of a crt-list gains are added at run time", () => {
+  const list = (crtList: string): World => ({ crtList });
+  const before = list("d.pem *\na.pem [alpn h2] a.example\nb.pem b.example\n");
+  assert.equal(diff(list("d.pem *\na.pem [alpn h2] a.example c.example\nb.pem b.example\n"), before).ops, [
+    { kind: "crtlist_add", path: "general/list.txt", cert: "a.pem", options: [{ name: "alpn", args: ["h2"] }], sni_filters: ["c.example"] },
+  ]);
+  assert.is(diff(list("d.pem *\na.pem [alpn h2] a.example b.example\nb.pem b.example\n"), before).verdict, "reload");
+  assert.is(diff(before, list("d.pem *\na.pem [alpn h2] a.example c.example\nb.pem b.example\n")).verdict, "reload");
+});
+
+test("a server that was added disabled gets its health checks when it is enabled", () => {
+  const world = (disabled: boolean, extra: string): World => ({ profiles: [{ ...PROFILE, text: "" }], backends: { a: { servers: [server("s", "10.0.0.1", { disabled, extra })] } } });
+  assert.equal(diff(world(false, "check inter 1s"), world(true, "check inter 1s")).ops, [{ kind: "server_enable", backend: "a", server: "s", health: true }]);
+  assert.equal(diff(world(false, ""), world(true, "")).ops, [{ kind: "server_set_state", backend: "a", server: "s", state: "ready" }]);
 });
 
 test("a general file reloads or not as it says", () => {
