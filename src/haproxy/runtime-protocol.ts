@@ -40,6 +40,12 @@ export interface RuntimeReply {
   readonly text: string;
 }
 
+/** How one operation ended, with HAProxy's words. */
+export interface OpOutcome {
+  readonly ok: boolean;
+  readonly output: string;
+}
+
 export function isFailure(reply: RuntimeReply): boolean {
   return reply.severity !== undefined && reply.severity <= 3;
 }

@@ -1,0 +1,315 @@
+/**
+ * The agent: owner of one pod's file tree and of its way to HAProxy. Recovers what a kill left, finds the worker, brings
+ * it to the claimed set, then takes one apply at a time; files follow by folds, reloads are paced.
+ * Reads: APPLY.REQUESTED and START.REQUESTED (the HTTP server and the local socket), WORKER.LOST (the connection ended),
+ * REMOVALS.QUEUED (an apply left servers or backends to remove).
+ * Emits: nothing; requests are answered by its actions and actors.
+ */
+import { assign, fromPromise, raise, setup, stateIn } from "xstate";
+import { agentApplyMachine } from "./agent-apply.ts";
+import { agentReloadMachine } from "./agent-reload.ts";
+
+export type AgentEvent =
+  | { readonly type: "APPLY.REQUESTED"; readonly id: number }
+  /** The start wrapper of HAProxy wants the files to be whole. */
+  | { readonly type: "START.REQUESTED"; readonly id: number }
+  | { readonly type: "WORKER.LOST" }
+  | { readonly type: "REMOVALS.QUEUED" }
+  | { readonly type: "FILES.CHANGED" }
+  | { readonly type: "RELOAD.STARTED" }
+  | { readonly type: "RELOAD.WANTED" };
+
+export interface AgentInput {
+  /** Least time between two reloads, in milliseconds; 0 = none. */
+  readonly reloadIntervalMs: number;
+}
+
+interface AgentContext {
+  readonly reloadIntervalMs: number;
+  /** Waiting requests, oldest first. */
+  readonly applies: readonly number[];
+  readonly starts: readonly number[];
+  readonly current: number | undefined;
+}
+
+interface ById {
+  readonly id: number;
+}
+
+const missing = <O, I>() => fromPromise<O, I>(() => Promise.reject(new Error("this actor is provided by the wiring")));
+
+/** More waiting applies than this are refused: there is one leader, and it sends one at a time. */
+const MAX_WAITING = 8;
+
+export const agentMachine = setup({
+  types: {
+    context: {} as AgentContext,
+    events: {} as AgentEvent,
+    input: {} as AgentInput,
+  },
+  actors: {
+    recover: missing<void, undefined>(),
+    attach: missing<void, undefined>(),
+    /** Redoes what the worker may lack; true when only a reload makes it what the files say. */
+    reconcile: missing<boolean, undefined>(),
+    apply: agentApplyMachine,
+    /** Takes the set without loading it; in-place operations run. Answers the request. */
+    schedule: missing<void, ById>(),
+    reload: agentReloadMachine,
+    /** True when more came meanwhile. */
+    fold: missing<boolean, undefined>(),
+    /** Folds, falls back to last good if asked, answers the wrapper. */
+    prepareStart: missing<void, ById>(),
+    /** Removes what waits; true when requests still hold something. */
+    remove: missing<boolean, { readonly cut: boolean }>(),
+  },
+  actions: {
+    enqueueApply: assign({ applies: ({ context, event }) => (event.type === "APPLY.REQUESTED" ? [...context.applies, event.id] : context.applies) }),
+    enqueueStart: assign({ starts: ({ context, event }) => (event.type === "START.REQUESTED" ? [...context.starts, event.id] : context.starts) }),
+    takeApply: assign(({ context }) => ({ current: context.applies[0], applies: context.applies.slice(1) })),
+    takeStart: assign(({ context }) => ({ current: context.starts[0], starts: context.starts.slice(1) })),
+    clearCurrent: assign({ current: undefined }),
+    dropApplies: assign({ applies: [], current: undefined }),
+    /** 503 to the sender of the event. */
+    refuseBusy: (_, _params: ById) => {},
+    /** 503 to all who wait for an apply: HAProxy is not there. */
+    refuseWaiting: (_, _params: { readonly ids: readonly number[] }) => {},
+    /** 500 to one. */
+    answerFailure: (_, _params: { readonly id: number | undefined; readonly error: unknown }) => {},
+    /** From the first time on the agent accepts applies. */
+    markReady: () => {},
+    logFailure: (_, _params: { readonly what: string; readonly error: unknown }) => {},
+  },
+  guards: {
+    isCrowded: ({ context }) => context.applies.length >= MAX_WAITING,
+    hasApply: ({ context }) => context.applies.length > 0,
+    hasStart: ({ context }) => context.starts.length > 0,
+    isTrue: (_, params: { value: boolean }) => params.value,
+    followedByReload: (_, params: { next: "done" | "reload" }) => params.next === "reload",
+    isLost: (_, params: { end: "loaded" | "refused" | "lost" }) => params.end === "lost",
+    paceAllows: stateIn({ ready: { pacing: "open" } }),
+    reloadIsDue: stateIn({ ready: { pacing: "due" } }),
+  },
+  delays: {
+    reloadInterval: ({ context }) => context.reloadIntervalMs,
+    attachRetry: 100,
+    recoverRetry: 1_000,
+    foldDelay: 200,
+    removalRetry: 2_000,
+  },
+}).createMachine({
+  id: "agent",
+  description: "Owns the files and the runtime sockets of one HAProxy; decides nothing about their content.",
+  context: ({ input }) => ({ reloadIntervalMs: input.reloadIntervalMs, applies: [], starts: [], current: undefined }),
+  initial: "recovering",
+  on: {
+    "APPLY.REQUESTED": [
+      { guard: "isCrowded", actions: { type: "refuseBusy", params: ({ event }) => ({ id: event.id }) } },
+      { actions: "enqueueApply" },
+    ],
+    "START.REQUESTED": { actions: "enqueueStart" },
+  },
+  states: {
+    recovering: {
+      invoke: {
+        id: "recover",
+        src: "recover",
+        onDone: "detached",
+        onError: { target: "broken", actions: { type: "logFailure", params: ({ event }) => ({ what: "recover", error: event.error }) } },
+      },
+    },
+    broken: {
+      description: "The tree cannot be read or written.",
+      after: { recoverRetry: "recovering" },
+    },
+    detached: {
+      description: "HAProxy is not there, or its worker is not known. Nothing is folded but for a start.",
+      entry: [{ type: "refuseWaiting", params: ({ context }) => ({ ids: waiting(context) }) }, "dropApplies"],
+      initial: "attaching",
+      on: {
+        "APPLY.REQUESTED": { actions: { type: "refuseWaiting", params: ({ event }) => ({ ids: [event.id] }) } },
+      },
+      states: {
+        attaching: {
+          always: { guard: "hasStart", target: "starting" },
+          invoke: {
+            id: "attach",
+            src: "attach",
+            onDone: "#agent.reconciling",
+            onError: "pausing",
+          },
+        },
+        pausing: {
+          always: { guard: "hasStart", target: "starting" },
+          after: { attachRetry: "attaching" },
+        },
+        starting: {
+          entry: "takeStart",
+          exit: "clearCurrent",
+          invoke: {
+            id: "prepareStart",
+            src: "prepareStart",
+            input: ({ context }) => ({ id: context.current ?? 0 }),
+            onDone: "pausing",
+            onError: { target: "pausing", actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.current, error: event.error }) } },
+          },
+        },
+      },
+    },
+    reconciling: {
+      on: { "WORKER.LOST": "detached" },
+      invoke: {
+        id: "reconcile",
+        src: "reconcile",
+        onDone: [
+          {
+            guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) },
+            target: "ready",
+            actions: raise({ type: "RELOAD.WANTED" }),
+          },
+          { target: "ready" },
+        ],
+        onError: { target: "detached", actions: { type: "logFailure", params: ({ event }) => ({ what: "reconcile", error: event.error }) } },
+      },
+    },
+    ready: {
+      entry: "markReady",
+      type: "parallel",
+      on: { "WORKER.LOST": "detached" },
+      states: {
+        work: {
+          initial: "idle",
+          states: {
+            idle: {
+              always: [
+                { guard: "hasStart", target: "starting" },
+                { guard: "reloadIsDue", target: "reloading" },
+                { guard: "hasApply", target: "applying" },
+              ],
+            },
+            applying: {
+              entry: "takeApply",
+              invoke: {
+                id: "apply",
+                src: "apply",
+                input: ({ context }) => ({ id: context.current ?? 0 }),
+                onDone: [
+                  {
+                    guard: { type: "followedByReload", params: ({ event }) => ({ next: event.output.next }) },
+                    target: "deciding",
+                  },
+                  { target: "idle", actions: ["clearCurrent", raise({ type: "FILES.CHANGED" })] },
+                ],
+                onError: {
+                  target: "idle",
+                  actions: [{ type: "answerFailure", params: ({ context, event }) => ({ id: context.current, error: event.error }) }, "clearCurrent"],
+                },
+              },
+            },
+            deciding: {
+              always: [{ guard: "paceAllows", target: "reloading" }, { target: "scheduling" }],
+            },
+            scheduling: {
+              entry: raise({ type: "RELOAD.WANTED" }),
+              exit: ["clearCurrent", raise({ type: "FILES.CHANGED" })],
+              invoke: {
+                id: "schedule",
+                src: "schedule",
+                input: ({ context }) => ({ id: context.current ?? 0 }),
+                onDone: "idle",
+                onError: { target: "idle", actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.current, error: event.error }) } },
+              },
+            },
+            reloading: {
+              entry: raise({ type: "RELOAD.STARTED" }),
+              exit: ["clearCurrent", raise({ type: "FILES.CHANGED" })],
+              // The reload itself ends the connection to the old worker.
+              on: { "WORKER.LOST": {} },
+              invoke: {
+                id: "reload",
+                src: "reload",
+                input: ({ context }) => ({ id: context.current }),
+                onDone: [
+                  { guard: { type: "isLost", params: ({ event }) => ({ end: event.output.end }) }, target: "#agent.detached" },
+                  { target: "idle" },
+                ],
+                onError: {
+                  target: "#agent.detached",
+                  actions: { type: "logFailure", params: ({ event }) => ({ what: "reload", error: event.error }) },
+                },
+              },
+            },
+            starting: {
+              entry: "takeStart",
+              exit: "clearCurrent",
+              invoke: {
+                id: "prepareStart",
+                src: "prepareStart",
+                input: ({ context }) => ({ id: context.current ?? 0 }),
+                onDone: "idle",
+                onError: { target: "idle", actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.current, error: event.error }) } },
+              },
+            },
+          },
+        },
+        files: {
+          initial: "clean",
+          states: {
+            clean: { on: { "FILES.CHANGED": "dirty" } },
+            dirty: { after: { foldDelay: "folding" } },
+            folding: {
+              invoke: {
+                id: "fold",
+                src: "fold",
+                onDone: [{ guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) }, target: "dirty" }, { target: "clean" }],
+                onError: { target: "dirty", actions: { type: "logFailure", params: ({ event }) => ({ what: "fold", error: event.error }) } },
+              },
+            },
+          },
+        },
+        pacing: {
+          description: "The first reload is immediate; later ones wait for the interval, and the newest set wins.",
+          initial: "open",
+          states: {
+            open: { on: { "RELOAD.STARTED": "quiet", "RELOAD.WANTED": "due" } },
+            quiet: { on: { "RELOAD.WANTED": "pending", "RELOAD.STARTED": { target: "quiet", reenter: true } }, after: { reloadInterval: "open" } },
+            pending: { on: { "RELOAD.STARTED": "quiet" }, after: { reloadInterval: "due" } },
+            due: { on: { "RELOAD.STARTED": "quiet" } },
+          },
+        },
+        removals: {
+          description: "What takes no traffic any more is removed aside, on a connection of its own.",
+          initial: "waiting",
+          states: {
+            none: { on: { "REMOVALS.QUEUED": "waiting" } },
+            waiting: {
+              description: "Lets running requests end.",
+              on: { "REMOVALS.QUEUED": { target: "waiting", reenter: true } },
+              invoke: {
+                id: "remove",
+                src: "remove",
+                input: () => ({ cut: false }),
+                onDone: [{ guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) }, target: "cutting" }, { target: "none" }],
+                onError: "resting",
+              },
+            },
+            cutting: {
+              invoke: {
+                id: "cut",
+                src: "remove",
+                input: () => ({ cut: true }),
+                onDone: [{ guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) }, target: "resting" }, { target: "none" }],
+                onError: "resting",
+              },
+            },
+            resting: { on: { "REMOVALS.QUEUED": "waiting" }, after: { removalRetry: "waiting" } },
+          },
+        },
+      },
+    },
+  },
+});
+
+function waiting(context: AgentContext): readonly number[] {
+  return context.current === undefined ? context.applies : [context.current, ...context.applies];
+}

@@ -1,0 +1,220 @@
+/** The steps of one apply, of a reload and of a roll back, on what the agent holds. The charts call them in their order. */
+import { AgentTreeError, RuntimeError, RuntimeTokenError } from "../errors.ts";
+import { masterReload, type ReloadVerdict } from "../haproxy/master.ts";
+import type { OpOutcome } from "../haproxy/runtime-protocol.ts";
+import { sameWorker, type WorkerIdentity, type WorkerInfo } from "../haproxy/runtime.ts";
+import type { Conflict, Manifest } from "./api.ts";
+import { admit, type Way } from "./fence.ts";
+import type { Holding } from "./holding.ts";
+import type { EntryRecord } from "./journal.ts";
+import { snapshotOf, underWay, type HeldFile } from "./model.ts";
+import { stage, type Part, type StagedSet } from "./staging.ts";
+
+export type StageOutcome =
+  | { readonly kind: "conflict"; readonly conflict: Conflict }
+  | { readonly kind: "missing"; readonly missing: string[] }
+  | { readonly kind: "noop" }
+  | { readonly kind: "change"; readonly way: Exclude<Way, "noop">; readonly set: StagedSet };
+
+const NOTHING: StagedSet = { changes: new Map(), journal: [], blocks: [], removed: [], large: false };
+
+/** Promotes, asks the fence, verifies what came. Nothing has changed for the worker or the files afterwards. */
+export async function stageApply(holding: Holding, manifest: Manifest, parts: ReadonlyMap<string, Part>): Promise<StageOutcome> {
+  await promoteIfValidated(holding, manifest);
+  const verdict = admit(holding.model, manifest, { lkgPlanId: holding.tree.lkgPlanId });
+  if (!verdict.ok) return { kind: "conflict", conflict: verdict.conflict };
+  if (verdict.way === "noop") {
+    takeToken(holding, manifest);
+    return { kind: "noop" };
+  }
+  if (verdict.way === "revert") return { kind: "change", way: "revert", set: lastGoodSet(holding) };
+  const outcome = await stage(holding.model.files, manifest, parts);
+  if (!outcome.ok) return { kind: "missing", missing: outcome.missing };
+  const way = verdict.way !== "reload" && needsReload(holding, outcome.set) ? "reload" : verdict.way;
+  return { kind: "change", way, set: outcome.set };
+}
+
+/** The gate has passed the applied plan: it is the last known good set from now on. */
+async function promoteIfValidated(holding: Holding, manifest: Manifest): Promise<void> {
+  const plan = manifest.validated_plan_id;
+  if (plan === undefined || plan === "" || plan !== holding.model.planId || plan === holding.tree.lkgPlanId) return;
+  if (manifest.token.leader_epoch < holding.model.maxEpoch) return;
+  await holding.fold();
+  if (holding.tree.folded?.planId === plan) holding.tree.promote();
+}
+
+function takeToken(holding: Holding, manifest: Manifest): void {
+  const { token } = holding.model;
+  const { leader_epoch: epoch, render_seq: seq } = manifest.token;
+  if (epoch > token.leader_epoch || (epoch === token.leader_epoch && seq > token.render_seq)) {
+    holding.append({ type: "token", seq: holding.number(), token: { leader_epoch: epoch, render_seq: seq } });
+  }
+}
+
+/** A changed file that only a reload takes up, although the controller sent it without one. */
+function needsReload(holding: Holding, set: StagedSet): boolean {
+  for (const [path, file] of set.changes) {
+    const flagged = file ?? holding.model.files.get(path);
+    if (flagged?.reload_on_change === true && flagged.kind === "general") return true;
+  }
+  return false;
+}
+
+function lastGoodSet(holding: Holding): StagedSet {
+  const name = holding.tree.lkgName;
+  if (name === undefined) throw new AgentTreeError("there is no last known good set");
+  return differenceTo(holding, holding.tree.filesOf(name));
+}
+
+function differenceTo(holding: Holding, files: ReadonlyMap<string, HeldFile>): StagedSet {
+  const changes = new Map<string, HeldFile | null>();
+  for (const [path, file] of files) if (holding.model.files.get(path)?.digest !== file.digest) changes.set(path, file);
+  const removed = [...holding.model.files.keys()].filter((path) => !files.has(path));
+  for (const path of removed) changes.set(path, null);
+  return { ...NOTHING, changes, removed, large: true };
+}
+
+/** The journal entry for a staged change. */
+export function entryOf(holding: Holding, manifest: Manifest, set: StagedSet, mode: "operate" | "scheduled", planId = manifest.plan_id): EntryRecord {
+  const scheduled = mode === "scheduled";
+  const ops = scheduled ? manifest.in_place_ops : [...manifest.ops, ...manifest.in_place_ops];
+  const partial = manifest.in_place_ops.length > 0 ? (manifest.worker_ops_plan_id ?? "") : holding.model.workerOpsPlanId;
+  return {
+    type: "entry",
+    seq: holding.number(),
+    plan_id: planId,
+    prev_plan_id: holding.model.planId,
+    token: manifest.token,
+    worker: holding.session === undefined ? null : { pid: holding.worker.pid, startMicros: holding.worker.startMicros },
+    worker_ops_plan_id: scheduled ? partial : planId,
+    ops,
+    scheduled,
+    staged: set.large,
+    files: set.large ? [] : set.journal,
+    removed: set.removed,
+  };
+}
+
+/**
+ * Writes the entry; a large set goes to the files at once, marked as owed until its operations are done.
+ * From here on a kill leads to the new set.
+ */
+export async function writeEntry(holding: Holding, entry: EntryRecord, set: StagedSet): Promise<void> {
+  if (!set.large) {
+    holding.begin(entry, set.changes, set.blocks);
+    return;
+  }
+  await holding.fold();
+  const former = holding.model.former ?? holding.tree.folded?.name ?? null;
+  const before = snapshotOf(holding.model);
+  holding.begin(entry, set.changes, []);
+  holding.take(entry, set.changes);
+  if (!entry.scheduled) {
+    holding.model.owed = underWay(entry.seq);
+    holding.model.former = former;
+  }
+  try {
+    await holding.fold();
+  } catch (error) {
+    // The entry says `staged`: a restart skips it, since no fold of its number exists.
+    holding.abandon(before);
+    throw error;
+  }
+}
+
+export interface Operated {
+  readonly ok: boolean;
+  readonly outcomes: OpOutcome[];
+}
+
+/** Runs an entry's operations, with the worker's identity checked before and after. */
+export async function operateEntry(holding: Holding, entry: EntryRecord, set: StagedSet | undefined, redo = false): Promise<Operated> {
+  const before = holding.worker;
+  try {
+    const outcomes = await holding.operate(entry.ops, set?.changes, redo);
+    if (holding.worker.pid !== before.pid) return { ok: false, outcomes };
+    return { ok: outcomes.every((outcome) => outcome.ok), outcomes };
+  } catch (error) {
+    if (!(error instanceof RuntimeTokenError || error instanceof RuntimeError)) throw error;
+    return { ok: false, outcomes: entry.ops.map(() => ({ ok: false, output: error.message })) };
+  }
+}
+
+/** The operations are done: says so in the journal and makes the entry the tail. */
+export function commitEntry(holding: Holding, entry: EntryRecord, set: StagedSet): void {
+  const { pid, startMicros } = holding.worker;
+  holding.append({ type: "done", seq: holding.number(), entry: entry.seq, worker: { pid, startMicros } });
+  if (!set.large) holding.take(entry, set.changes);
+}
+
+/** An operation was refused: the set is right, the worker is not. The reload that mends it is owed from now on. */
+export async function oweReload(holding: Holding, entry: EntryRecord, set: StagedSet, reason: string): Promise<void> {
+  if (!set.large) {
+    await holding.fold();
+    const former = holding.model.former ?? holding.tree.folded?.name ?? null;
+    holding.take({ ...entry, scheduled: true, worker_ops_plan_id: "" }, set.changes);
+    holding.model.former = former;
+  }
+  holding.append({ type: "owed", seq: holding.number(), reason });
+}
+
+/** Takes a set that only a reload brings into force; the set before it is kept for roll back. */
+export async function takeForReload(holding: Holding, manifest: Manifest, set: StagedSet, planId = manifest.plan_id): Promise<EntryRecord> {
+  const entry = entryOf(holding, { ...manifest, in_place_ops: [] }, { ...set, large: true }, "scheduled", planId);
+  await writeEntry(holding, entry, { ...set, large: true });
+  return entry;
+}
+
+/** Asks the master to reload, once. Throws a retriable MasterError while it is busy or re-executing itself. */
+export async function reloadMaster(holding: Holding, timeoutMs: number): Promise<ReloadVerdict> {
+  await holding.fold();
+  return masterReload(holding.options.masterSocket, timeoutMs);
+}
+
+/** After a reload: attaches to the new worker and notes that it was loaded from the set, which is thereby known good. */
+export async function adoptWorker(holding: Holding, former: WorkerIdentity | undefined): Promise<WorkerInfo> {
+  const worker = await holding.attach();
+  if (sameWorker(worker, former)) {
+    holding.detach();
+    throw new RuntimeError("the new worker has not taken the socket yet");
+  }
+  noteLoaded(holding);
+  return worker;
+}
+
+/** A worker that HAProxy started from the folded set, without our reload. */
+export function adoptStarted(holding: Holding): void {
+  const { pid, startMicros } = holding.worker;
+  holding.append({ type: "loaded", seq: holding.number(), plan_id: holding.tree.folded?.planId ?? "", worker: { pid, startMicros } });
+}
+
+export function noteLoaded(holding: Holding): void {
+  const { pid, startMicros } = holding.worker;
+  const { planId } = holding.tree.folded ?? { planId: "" };
+  holding.append({ type: "loaded", seq: holding.number(), plan_id: planId, worker: { pid, startMicros } });
+  if (planId !== "") holding.tree.promote();
+}
+
+/**
+ * HAProxy refused the set: the former one comes back. Returns true when the worker took operations meanwhile, so that
+ * only a reload of the restored set makes it what the files say.
+ */
+export async function rollBack(holding: Holding): Promise<boolean> {
+  const { former } = holding.model;
+  if (former === null) throw new AgentTreeError("there is no set to return to");
+  const { model: restored } = holding.tree.readSet(former);
+  const files = holding.tree.filesOf(former);
+  const touched = holding.model.workerOpsPlanId !== restored.workerOpsPlanId;
+  const { model } = holding;
+  model.files = files;
+  model.planId = restored.planId;
+  model.token = restored.token;
+  model.runningPlanId = restored.runningPlanId;
+  model.workerOpsPlanId = touched ? "" : restored.workerOpsPlanId;
+  model.owed = touched ? "the former set must be loaded again" : null;
+  model.former = null;
+  model.generation += 1;
+  model.seq = holding.number();
+  await holding.fold(true);
+  return touched;
+}

@@ -1,0 +1,227 @@
+/**
+ * What an agent has in its hands: model, tree, journal, the connection to the worker. Reads and writes them in the order
+ * that leaves the old set or the new one after a kill at any point; which step comes when is the charts' affair.
+ */
+import { join } from "node:path";
+import { AgentTreeError, RuntimeError } from "../errors.ts";
+import { masterProcesses } from "../haproxy/master.ts";
+import { runOps } from "../haproxy/runtime-ops.ts";
+import type { OpOutcome } from "../haproxy/runtime-protocol.ts";
+import { RuntimeSession, sameWorker, type WorkerInfo } from "../haproxy/runtime.ts";
+import type { Op } from "../plan/ops.ts";
+import type { ApplyResult } from "./api.ts";
+import { ensureSet } from "./bootstrap.ts";
+import { EMPTY_INVENTORY, nameResolver, readInventory, type Inventory } from "./inventory.ts";
+import { Journal, type EntryRecord, type JournalRecord } from "./journal.ts";
+import { emptyModel, replay, takeEntry, takeRecord, type HeldFile, type Model } from "./model.ts";
+import { PRIVATE_DIR } from "./paths.ts";
+import { Tree } from "./tree.ts";
+
+export interface HoldingOptions {
+  readonly baseDir: string;
+  /** Path of HAProxy's configuration inside the set. */
+  readonly config: string;
+  /** Absolute paths. */
+  readonly masterSocket: string;
+  readonly workerSocket: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Content of a file in the set that operations lead to. */
+export type ContentOf = (path: string) => Promise<Uint8Array | undefined>;
+
+export class Holding {
+  readonly options: HoldingOptions;
+  readonly tree: Tree;
+  model: Model = emptyModel();
+  session: RuntimeSession | undefined;
+  inventory: Inventory = EMPTY_INVENTORY;
+  lastApply: ApplyResult | undefined;
+  /** Set by the wiring: the connection in use ended. */
+  onWorkerLost: (() => void) | undefined;
+  /** The worker's name of a map, certificate or crt-list of the set. */
+  nameOf: (path: string) => string = (path) => path;
+  #journal: Journal | undefined;
+  #folding: Promise<void> | undefined;
+  #last = 0;
+  /** Written to the journal, not the tail yet: its operations are under way. */
+  #open: { readonly entry: EntryRecord; readonly changes: ReadonlyMap<string, HeldFile | null> } | undefined;
+  /** Entries that are not folded yet, in order, for redoing. */
+  #unfolded: EntryRecord[] = [];
+  #done = new Map<number, { pid: number; startMicros: number }>();
+
+  constructor(options: HoldingOptions) {
+    this.options = options;
+    this.tree = new Tree({ baseDir: options.baseDir, now: options.now });
+  }
+
+  /** Something is in the journal that the files do not hold. */
+  get dirty(): boolean {
+    return this.#foldable > (this.tree.folded?.seq ?? -1);
+  }
+
+  /** An entry that is written but not taken yet stays out of a fold, and so in the journal. */
+  get #foldable(): number {
+    return this.#open === undefined ? this.model.seq : this.#open.entry.seq - 1;
+  }
+
+  get unfolded(): readonly EntryRecord[] {
+    return this.#unfolded;
+  }
+
+  /** Which worker took an entry's operations, if that is known. */
+  doneBy(entry: number): { pid: number; startMicros: number } | undefined {
+    return this.#done.get(entry);
+  }
+
+  /** The number of the next record. */
+  number(): number {
+    this.#last += 1;
+    return this.#last;
+  }
+
+  /** Reads files and journal. What cannot be trusted makes the plan unknown; it never stops the agent. */
+  async recover(): Promise<{ intact: boolean }> {
+    const loaded = await this.tree.load();
+    const { journal, records } = Journal.open(this.tree.journalPath);
+    this.#journal = journal;
+    this.#open = undefined;
+    this.#last = Math.max(loaded?.model.seq ?? 0, ...records.map(({ record }) => record.seq));
+    this.#unfolded = [];
+    this.#done.clear();
+    if (loaded === undefined) {
+      this.model = await ensureSet(this.tree, {
+        config: this.options.config,
+        workerSocket: this.options.workerSocket,
+        listenSocket: join(this.options.baseDir, PRIVATE_DIR, "bootstrap.sock"),
+      });
+      journal.cut(Number.MAX_SAFE_INTEGER);
+      return { intact: true };
+    }
+    this.model = loaded.model;
+    let intact = loaded.intact;
+    for (const read of records) {
+      if (!intact) break;
+      const fresh = read.record.seq > (this.tree.folded?.seq ?? 0);
+      intact = replay(this.model, read, this.tree.folded?.name ?? null);
+      if (!fresh) continue;
+      if (read.record.type === "entry" && !read.record.staged) this.#unfolded.push(read.record);
+      if (read.record.type === "done") this.#done.set(read.record.entry, read.record.worker);
+    }
+    if (!intact) {
+      this.model.seq = this.#last;
+      this.model.planId = "";
+      this.model.runningPlanId = "";
+      this.model.workerOpsPlanId = "";
+    }
+    return { intact };
+  }
+
+  /**
+   * Connects to the worker that serves now, and to the master, and learns the worker's names.
+   * @throws RuntimeError or MasterError while HAProxy is not there.
+   */
+  async attach(): Promise<WorkerInfo> {
+    this.detach();
+    const session = await RuntimeSession.connect(this.options.workerSocket);
+    try {
+      if (session.info.stopping) throw new RuntimeError("the worker is stopping");
+      await masterProcesses(this.options.masterSocket, 5_000);
+      this.inventory = await readInventory(session, this.inventory.generation + 1);
+    } catch (error) {
+      session.close();
+      throw error;
+    }
+    this.nameOf = nameResolver(this.options.baseDir, this.inventory);
+    this.session = session;
+    session.onClose(() => {
+      if (this.session === session) this.onWorkerLost?.();
+    });
+    return session.info;
+  }
+
+  detach(): void {
+    const session = this.session;
+    this.session = undefined;
+    session?.close();
+  }
+
+  get worker(): WorkerInfo {
+    if (this.session === undefined || this.session.closed) throw new RuntimeError("HAProxy is not there");
+    return this.session.info;
+  }
+
+  /** Writes a record that the model takes at once. */
+  append(record: Exclude<JournalRecord, EntryRecord>): void {
+    this.#opened.append(record);
+    takeRecord(this.model, record);
+    if (record.type === "done") this.#done.set(record.entry, record.worker);
+  }
+
+  /** Writes an entry. The model takes it by `take`, when its operations are done. */
+  begin(entry: EntryRecord, changes: ReadonlyMap<string, HeldFile | null>, blocks: readonly Uint8Array[]): void {
+    this.#opened.append(entry, blocks);
+    this.#open = { entry, changes };
+    if (!entry.staged) this.#unfolded.push(entry);
+  }
+
+  get #opened(): Journal {
+    if (this.#journal === undefined) throw new AgentTreeError("the journal is not open");
+    return this.#journal;
+  }
+
+  /** An entry whose operations were cut off by the worker's end is the tail all the same: forward, never undone. */
+  settle(): void {
+    if (this.#open !== undefined) this.take(this.#open.entry, this.#open.changes);
+  }
+
+  /** A written entry becomes the model's tail. */
+  take(entry: EntryRecord, changes: ReadonlyMap<string, HeldFile | null>): void {
+    this.#open = undefined;
+    takeEntry(this.model, entry, changes, this.tree.folded?.name ?? null);
+  }
+
+  /** Forgets a written entry that could not be taken. */
+  abandon(before: Model): void {
+    this.#open = undefined;
+    this.model = before;
+  }
+
+  /** Makes the files hold the model as it is now. One at a time: a second call waits for the first, then looks again. */
+  async fold(force = false): Promise<void> {
+    while (this.#folding !== undefined) await this.#folding;
+    if (!this.dirty && !force) return;
+    this.#folding = this.tree
+      .fold({ ...this.model, seq: this.#foldable })
+      .then((set) => {
+        this.#journal?.cut(set.seq);
+        this.#unfolded = this.#unfolded.filter((entry) => entry.seq > set.seq);
+      })
+      .finally(() => {
+        this.#folding = undefined;
+      });
+    await this.#folding;
+  }
+
+  /** Runs operations on the connected worker. `changes` = files that are not in the model yet. */
+  async operate(ops: readonly Op[], changes: ReadonlyMap<string, HeldFile | null> | undefined, redo: boolean): Promise<OpOutcome[]> {
+    if (ops.length === 0) return [];
+    void this.worker;
+    const content: ContentOf = async (path) => {
+      const file = changes?.get(path) ?? this.model.files.get(path);
+      return file === undefined ? undefined : this.tree.content(file);
+    };
+    return runOps(this.session!, ops, { nameOf: this.nameOf, content, redo });
+  }
+
+  /** The connected worker is the one that the model speaks of. */
+  get sameWorker(): boolean {
+    return sameWorker(this.model.worker, this.session?.info);
+  }
+
+  close(): void {
+    this.detach();
+    this.#journal?.close();
+  }
+}

@@ -1,0 +1,178 @@
+/** The agent: `runAgent` serves one pod's HAProxy, `prepareStart` readies its files before HAProxy starts. */
+import { mkdirSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { pino, type Logger } from "pino";
+import manifest from "../../package.json" with { type: "json" };
+import { UsageError } from "../errors.ts";
+import { Desk, storePlan } from "./desk.ts";
+import { Holding } from "./holding.ts";
+import { LocalLock } from "./local.ts";
+import { checkManifest } from "./manifest.ts";
+import { agentPaths, type PathFlags } from "./options.ts";
+import { PlanStore } from "./plan-store.ts";
+import { createAgentServer, EarlyAnswer } from "./server.ts";
+import { StartDesk } from "./start-desk.ts";
+import { stateOf, type Answer } from "./ticket.ts";
+import { wireAgent } from "./wiring.ts";
+
+export { agentPaths, type AgentPaths, type PathFlags } from "./options.ts";
+export { prepareStart, type Prepared, type PrepareOptions } from "./prepare.ts";
+export { askAgent } from "./local.ts";
+
+export interface AgentOptions extends PathFlags {
+  /** `host:port`, `:port` or `[v6]:port`. Port 0 chooses one. */
+  readonly listen?: string;
+  readonly tlsDir: string;
+  /** DNS name that the controller's certificate must carry, e.g. `haptic-controller-tls.haptic.svc`. */
+  readonly tlsClientName: string;
+  /** 0–60,000 ms; default 5,000. */
+  readonly reloadIntervalMs?: number;
+  /** At most 60,000 ms; default 60,000. */
+  readonly reloadTimeoutMs?: number;
+  readonly log?: Logger;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+export interface RunningAgent {
+  /** `https://127.0.0.1:5555` */
+  readonly url: string;
+  /** HAProxy is found and brought to the claimed set; stays true. */
+  readonly isReady: () => boolean;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the agent. Resolves when it listens; it becomes ready when HAProxy is found.
+ * @throws AgentTreeError when another agent owns the tree or the certificates cannot be read.
+ */
+export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
+  const paths = agentPaths(options);
+  const log = options.log ?? pino({ level: process.env["LOG_LEVEL"]?.toLowerCase() ?? "info" });
+  const now = options.now ?? (() => performance.timeOrigin + performance.now());
+  const reloadIntervalMs = options.reloadIntervalMs ?? 5_000;
+  mkdirSync(paths.baseDir, { recursive: true });
+  const lock = await LocalLock.take(paths.localSocket);
+  try {
+    const holding = new Holding({ ...paths, now });
+    const plans = new PlanStore(holding.tree.planPath);
+    await plans.load();
+    const starts = new StartDesk(holding);
+    let ready = false;
+    let lastReload = Number.NEGATIVE_INFINITY;
+    const desk: Desk = new Desk({
+      holding,
+      plans,
+      reloadTimeoutMs: Math.min(options.reloadTimeoutMs ?? 60_000, 60_000),
+      now,
+      monotonic: () => performance.now(),
+      nextReloadAt: () => Math.max(now(), lastReload + reloadIntervalMs),
+      onRemovals: () => actor.send({ type: "REMOVALS.QUEUED" }),
+    });
+    const actor = wireAgent({
+      holding,
+      desk,
+      starts,
+      reloadIntervalMs,
+      onReady: () => {
+        if (!ready) log.info({ worker: holding.session?.info.pid, plan: holding.model.planId }, "ready");
+        ready = true;
+      },
+      onFailure: (what, error) => log.error({ err: error, what }, "step failed"),
+      onReloadStarted: () => {
+        lastReload = now();
+      },
+    });
+    holding.onWorkerLost = () => {
+      log.warn("HAProxy closed the runtime connection");
+      actor.send({ type: "WORKER.LOST" });
+    };
+    const readState = async (query: { verify: boolean; plan: boolean }): Promise<Answer> => {
+      let violation: string | undefined;
+      if (query.verify) {
+        await holding.fold();
+        if (!(await holding.tree.verify())) violation = "disk_is_the_desired_set";
+        await holding.session?.refreshInfo();
+      }
+      const { planId } = holding.model;
+      const appliedPlan = query.plan ? await plans.read(planId) : undefined;
+      const extras = { agentVersion: manifest.version, appliedPlan, planStored: plans.holds(planId), violation, reloadPendingAt: desk.reloadPendingAt };
+      return { status: 200, body: stateOf(holding, extras) };
+    };
+    const reserved = reservedNames(paths.baseDir, [paths.masterSocket, paths.workerSocket, paths.localSocket]);
+    const server = createAgentServer({
+      tlsDir: options.tlsDir,
+      clientName: options.tlsClientName,
+      handlers: {
+        isReady: () => ready,
+        state: readState,
+        preview: (candidate) => {
+          checkManifest(candidate, reserved);
+          const refusal = desk.preview(candidate);
+          if (refusal !== undefined) throw new EarlyAnswer(refusal);
+        },
+        stagingPath: () => holding.tree.stagingPath(),
+        apply: async (body) => {
+          const { id, answer } = desk.open(body);
+          actor.send({ type: "APPLY.REQUESTED", id });
+          return answer;
+        },
+        storePlan: (planId, blob) => storePlan(holding, plans, planId, blob),
+      },
+    });
+    lock.serve(async (method, url) => {
+      if (method === "GET" && url.pathname === "/state") {
+        return readState({ verify: url.searchParams.get("verify") === "1", plan: false });
+      }
+      if (method === "GET" && url.pathname === "/health") return { status: 200, body: { ok: true, ready } };
+      if (method === "POST" && url.pathname === "/start") {
+        const { id, done } = starts.open(url.searchParams.get("fallback") === "1");
+        actor.send({ type: "START.REQUESTED", id });
+        await done;
+        return { status: 200, body: { ok: true } };
+      }
+      return { status: 404, body: { error: "no such thing here" } };
+    });
+    actor.subscribe({ error: (error) => log.fatal({ err: error }, "the agent's chart failed") });
+    const { host, port } = parseListen(options.listen ?? ":5555");
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen({ port, ...(host === "" ? {} : { host }) }, resolve);
+    });
+    actor.start();
+    const bound = server.address() as AddressInfo;
+    const url = `https://${host === "" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${bound.port}`;
+    log.info({ url, baseDir: paths.baseDir }, "listening");
+    return {
+      url,
+      isReady: () => ready,
+      close: async () => {
+        actor.stop();
+        server.closeAllConnections();
+        await new Promise<void>((resolve) => server.close(() => resolve()));
+        await holding.fold().catch((error: unknown) => log.error({ err: error }, "last fold failed"));
+        holding.close();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** First components, inside the base directory, that belong to sockets. */
+function reservedNames(baseDir: string, sockets: readonly string[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const socket of sockets) {
+    if (socket.startsWith(`${baseDir}/`)) names.add(socket.slice(baseDir.length + 1).split("/", 1)[0]!);
+  }
+  return names;
+}
+
+function parseListen(listen: string): { host: string; port: number } {
+  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(listen);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535) throw new UsageError(`--listen: ${JSON.stringify(listen)} is not HOST:PORT`);
+  return { host: match[1] ?? match[2] ?? "", port };
+}

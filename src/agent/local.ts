@@ -1,0 +1,91 @@
+/**
+ * The agent's unix socket inside the pod: state and health without network credentials, and the start wrapper's wish for
+ * whole files. Listening on it is also the lock on the tree: agent and wrapper never write at once.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { createServer, request, type Server } from "node:http";
+import { connect } from "node:net";
+import { dirname } from "node:path";
+import { AgentTreeError } from "../errors.ts";
+import type { Answer } from "./ticket.ts";
+import { answerOf } from "./server.ts";
+
+export type LocalHandler = (method: string, url: URL) => Promise<Answer>;
+
+export class LocalLock {
+  readonly #server: Server;
+  #handler: LocalHandler = async () => ({ status: 503, body: { error: "starting" } });
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** @throws AgentTreeError when another process listens there. */
+  static async take(path: string): Promise<LocalLock> {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (await isListening(path)) throw new AgentTreeError(`another agent owns ${path}`);
+    rmSync(path, { force: true });
+    const server = createServer();
+    const lock = new LocalLock(server);
+    server.on("request", (incoming, response) => {
+      void lock
+        .#handler(incoming.method ?? "GET", new URL(incoming.url ?? "/", "http://agent"))
+        .catch(answerOf)
+        .then((answer) => {
+          response.writeHead(answer.status, { "content-type": "application/json" });
+          response.end(`${JSON.stringify(answer.body)}\n`);
+        });
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(path, resolve);
+    });
+    return lock;
+  }
+
+  serve(handler: LocalHandler): void {
+    this.#handler = handler;
+  }
+
+  async release(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+}
+
+function isListening(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
+
+/**
+ * Asks a living agent; undefined when none listens.
+ * @throws AgentTreeError when it answers with an error.
+ */
+export function askAgent(path: string, method: string, target: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ socketPath: path, method, path: target }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        text += chunk;
+      });
+      response.on("end", () => {
+        const body = JSON.parse(text) as { error?: string };
+        if (response.statusCode === 200) resolve(body);
+        else reject(new AgentTreeError(`the agent answered ${response.statusCode}: ${body.error ?? text}`));
+      });
+    });
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT" || error.code === "ECONNREFUSED") resolve(undefined);
+      else reject(new AgentTreeError(`the agent's socket ${path}: ${error.message}`, { cause: error }));
+    });
+    outgoing.end();
+  });
+}

@@ -1,0 +1,59 @@
+/** Is what came a manifest within the limits? Types, numbers and paths; the fence and the digests come later. */
+import { AgentRequestError } from "../errors.ts";
+import type { Op, OpKind } from "../plan/ops.ts";
+import { IDENTITY_VERSION, LIMITS, type Manifest, type ManifestFile } from "./api.ts";
+import { AGENT_OPS_34 } from "./capabilities.ts";
+import { checkPath, checkPathSet } from "./paths.ts";
+
+const KINDS = new Set(["config", "map", "cert", "ca", "crtlist", "general"]);
+const MODES = new Set(["auto", "reload", "revert_lkg"]);
+const HEX64 = /^[0-9a-f]{64}$/;
+
+function need(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new AgentRequestError(`manifest: ${message}`);
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** @throws AgentRequestError naming the field. */
+export function checkManifest(manifest: Manifest, reserved: ReadonlySet<string>): void {
+  need(typeof manifest === "object" && manifest !== null, "not an object");
+  need(manifest.identity_version === IDENTITY_VERSION, `identity_version ${manifest.identity_version} is not known here`);
+  need(MODES.has(manifest.mode), `mode ${JSON.stringify(manifest.mode)} is not known here`);
+  need(typeof manifest.plan_id === "string" && manifest.plan_id !== "" && manifest.plan_id.length <= 256, "plan_id is missing");
+  need(typeof manifest.expected_prev_plan_id === "string", "expected_prev_plan_id is missing");
+  need(isCount(manifest.token?.leader_epoch) && isCount(manifest.token?.render_seq), "token is not two whole numbers");
+  need(Array.isArray(manifest.ops) && Array.isArray(manifest.in_place_ops), "ops and in_place_ops are not lists");
+  need(manifest.ops.length + manifest.in_place_ops.length <= LIMITS.opsPerBatch, `more than ${LIMITS.opsPerBatch} operations`);
+  need(manifest.files === undefined || (manifest.changed === undefined && manifest.removed === undefined), "files and changed/removed exclude each other");
+  const files = manifest.files ?? manifest.changed ?? [];
+  const removed = manifest.removed ?? [];
+  need(Array.isArray(files) && Array.isArray(removed), "files, changed and removed are not lists");
+  need(files.length + removed.length <= LIMITS.files, `more than ${LIMITS.files} files`);
+  for (const file of files) checkFile(file, reserved);
+  for (const path of removed) checkPath(path, reserved);
+  const paths = [...files.map((file) => file.path), ...removed];
+  need(new Set(paths).size === paths.length, "a path comes twice");
+  checkPathSet(files.map((file) => file.path));
+  for (const op of [...manifest.ops, ...manifest.in_place_ops]) checkOp(op, reserved);
+}
+
+function checkFile(file: ManifestFile, reserved: ReadonlySet<string>): void {
+  need(typeof file === "object" && file !== null, "a file is not an object");
+  checkPath(file.path, reserved);
+  need(KINDS.has(file.kind), `${file.path}: kind ${JSON.stringify(file.kind)} is not known here`);
+  need(HEX64.test(file.digest), `${file.path}: digest is not SHA-256 in hex`);
+  need(isCount(file.size), `${file.path}: size is not a whole number`);
+  need(typeof file.reload_on_change === "boolean", `${file.path}: reload_on_change is not a boolean`);
+  const refs = [...(file.blocks ?? []), ...(file.patch?.splices.flatMap((splice) => splice.insert) ?? [])];
+  for (const ref of refs) need(HEX64.test(ref.digest) && isCount(ref.size), `${file.path}: a block is not digest and size`);
+}
+
+/** Path, key and value that become words of a command are judged where the command is written. */
+function checkOp(op: Op, reserved: ReadonlySet<string>): void {
+  need(typeof op === "object" && op !== null, "an operation is not an object");
+  need(AGENT_OPS_34.includes(op.kind as OpKind), `operation ${JSON.stringify(op.kind)} is not built here`);
+  if (op.path !== undefined) checkPath(op.path, reserved);
+  if (op.cert !== undefined) checkPath(op.cert, reserved);
+  if (op.timeout_ms !== undefined) need(isCount(op.timeout_ms) && op.timeout_ms <= LIMITS.waitBudgetMs, "timeout_ms is out of range");
+}

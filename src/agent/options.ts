@@ -1,0 +1,35 @@
+/** Where an agent's things lie. Relative paths in flags are relative to the base directory. */
+import { isAbsolute, join, resolve } from "node:path";
+
+export interface AgentPaths {
+  /** Absolute. */
+  readonly baseDir: string;
+  /** HAProxy's configuration inside a set. */
+  readonly config: string;
+  /** Absolute. */
+  readonly masterSocket: string;
+  readonly workerSocket: string;
+  /** The agent's own unix socket: `haptic agent state`, `health`, and the start wrapper. */
+  readonly localSocket: string;
+}
+
+export interface PathFlags {
+  readonly baseDir?: string;
+  readonly config?: string;
+  readonly masterSocket?: string;
+  readonly workerSocket?: string;
+  readonly localSocket?: string;
+}
+
+/** Fills in the defaults: `/etc/haproxy`, `haproxy.cfg`, `haproxy-master.sock`, `haproxy-worker.sock`, `.haptic/agent.sock`. */
+export function agentPaths(flags: PathFlags): AgentPaths {
+  const baseDir = resolve(flags.baseDir ?? "/etc/haproxy");
+  const inBase = (path: string): string => (isAbsolute(path) ? path : join(baseDir, path));
+  return {
+    baseDir,
+    config: flags.config ?? "haproxy.cfg",
+    masterSocket: inBase(flags.masterSocket ?? "haproxy-master.sock"),
+    workerSocket: inBase(flags.workerSocket ?? "haproxy-worker.sock"),
+    localSocket: inBase(flags.localSocket ?? ".haptic/agent.sock"),
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * What the start wrapper does before `exec haproxy`: fold the journal, check with HAProxy itself, fall back to the last
+ * known good set, print the configuration's path. With a living agent the agent does the file work: one writer.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { AgentTreeError } from "../errors.ts";
+import { checkConfig } from "../haproxy/process.ts";
+import { Holding } from "./holding.ts";
+import { askAgent, LocalLock } from "./local.ts";
+import type { AgentPaths } from "./options.ts";
+import { PRIVATE_DIR } from "./paths.ts";
+import { bootstrapModel } from "./bootstrap.ts";
+
+export interface PrepareOptions extends AgentPaths {
+  /** The haproxy binary. */
+  readonly haproxy: string;
+  readonly now: () => number;
+}
+
+export interface Prepared {
+  /** Absolute path for `haproxy -f`. */
+  readonly configPath: string;
+  readonly set: "current" | "last-good" | "bootstrap";
+  /** What HAProxy said to a set that was passed over. */
+  readonly refusals: readonly string[];
+}
+
+/** @throws AgentTreeError when not even the bootstrap configuration passes HAProxy's check. */
+export async function prepareStart(options: PrepareOptions): Promise<Prepared> {
+  mkdirSync(options.baseDir, { recursive: true });
+  const living = await askAgent(options.localSocket, "POST", "/start");
+  if (living !== undefined) return checked(options, () => askAgent(options.localSocket, "POST", "/start?fallback=1").then(() => undefined));
+  const lock = await LocalLock.take(options.localSocket);
+  try {
+    const holding = new Holding({ ...options });
+    await holding.recover();
+    await holding.fold();
+    try {
+      return await checked(options, () => returnToLastGood(holding));
+    } finally {
+      holding.close();
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+async function checked(options: PrepareOptions, fallBack: () => Promise<void>): Promise<Prepared> {
+  const configPath = join(options.baseDir, "current", options.config);
+  const refusals: string[] = [];
+  for (const set of ["current", "last-good", "bootstrap"] as const) {
+    const check = await checkConfig(options.haproxy, configPath);
+    if (check.ok) return { configPath, set, refusals };
+    refusals.push(check.output);
+    if (set !== "bootstrap") await fallBack();
+  }
+  throw new AgentTreeError("HAProxy refuses even the bootstrap configuration", { hint: refusals.at(-1) ?? "" });
+}
+
+/**
+ * The files become the last known good set's, or the bootstrap's when there is none or it is in force already. Runs while
+ * HAProxy is down.
+ */
+export async function returnToLastGood(holding: Holding): Promise<void> {
+  const { model, tree } = holding;
+  const name = tree.lkgName;
+  if (name !== undefined && tree.lkgPlanId !== model.planId) {
+    const { model: good } = tree.readSet(name);
+    model.files = tree.filesOf(name);
+    model.planId = good.planId;
+    model.token = good.token;
+  } else {
+    const bootstrap = bootstrapModel({
+      config: holding.options.config,
+      workerSocket: holding.options.workerSocket,
+      listenSocket: join(holding.options.baseDir, PRIVATE_DIR, "bootstrap.sock"),
+    });
+    model.files = bootstrap.files;
+    model.planId = "";
+    model.token = bootstrap.token;
+  }
+  model.runningPlanId = "";
+  model.workerOpsPlanId = "";
+  model.worker = null;
+  model.owed = null;
+  model.former = null;
+  model.pendingServers.clear();
+  model.pendingBackends.clear();
+  model.generation += 1;
+  model.seq = holding.number();
+  await holding.fold(true);
+}

@@ -1,0 +1,67 @@
+/** The slow half of a deletion: servers and backends that take no traffic any more leave the worker. */
+import { removeBackend, removeServer } from "../haproxy/runtime-removal.ts";
+import { RuntimeSession } from "../haproxy/runtime.ts";
+import type { Op } from "../plan/ops.ts";
+import type { Holding } from "./holding.ts";
+
+/** All that waits is tried at once; then each waits in turn for its requests, all together no longer than this. */
+const GRACE_MS = 10_000;
+const QUICK_MS = 5;
+const CUT_MS = 2_000;
+/** How long a new server or backend of the same name waits for the old one. */
+const REPLACE_MS = 500;
+
+/**
+ * One pass over what waits. `cut` ends running requests. True when something is still held by requests.
+ * A connection of its own, because `wait` blocks it.
+ */
+export async function removePending(holding: Holding, cut: boolean, signal: AbortSignal): Promise<boolean> {
+  const { model } = holding;
+  if (model.pendingServers.size === 0 && model.pendingBackends.size === 0) return false;
+  const session = await RuntimeSession.connect(holding.options.workerSocket);
+  const stop = (): void => session.close();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const deadline = holding.options.now() + (cut ? CUT_MS : GRACE_MS);
+    for (const wait of [() => QUICK_MS, () => Math.max(QUICK_MS, deadline - holding.options.now())]) {
+      for (const name of [...holding.model.pendingServers]) {
+        // An apply may have made a new server of this name meanwhile.
+        if (!holding.model.pendingServers.has(name)) continue;
+        note(holding, name, await removeServer(session, name, wait(), cut));
+      }
+      for (const name of [...holding.model.pendingBackends]) {
+        if (!holding.model.pendingBackends.has(name)) continue;
+        note(holding, name, await removeBackend(session, name, wait()));
+      }
+    }
+    return holding.model.pendingServers.size > 0 || holding.model.pendingBackends.size > 0;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    session.close();
+  }
+}
+
+/** What this worker will never remove stays out of traffic until the next reload; asking again is of no use. */
+function note(holding: Holding, name: string, removal: "gone" | "busy" | "refused"): void {
+  if (removal !== "busy") holding.append({ type: "deleted", seq: holding.number(), names: [name] });
+}
+
+/** A name that waits for removal is about to be used again: the old object goes now, its last requests are cut. */
+export async function releaseNames(holding: Holding, ops: readonly Op[]): Promise<void> {
+  const session = holding.session;
+  const { model } = holding;
+  if (session === undefined || (model.pendingServers.size === 0 && model.pendingBackends.size === 0)) return;
+  for (const op of ops) {
+    if (op.kind === "server_add") {
+      const name = `${op.backend}/${op.server}`;
+      if (!model.pendingServers.has(name)) continue;
+      await removeServer(session, name, REPLACE_MS, true);
+      holding.append({ type: "deleted", seq: holding.number(), names: [name] });
+    } else if (op.kind === "backend_add" && model.pendingBackends.has(String(op.backend))) {
+      const servers = [...model.pendingServers].filter((name) => name.startsWith(`${op.backend}/`));
+      for (const name of servers) await removeServer(session, name, REPLACE_MS, true);
+      await removeBackend(session, String(op.backend), REPLACE_MS);
+      holding.append({ type: "deleted", seq: holding.number(), names: [...servers, String(op.backend)] });
+    }
+  }
+}

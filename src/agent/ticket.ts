@@ -1,0 +1,130 @@
+/** One apply request from its arrival to its answer, and the answers' texts. */
+import type { ReloadVerdict } from "../haproxy/master.ts";
+import type { OpOutcome } from "../haproxy/runtime-protocol.ts";
+import type { WorkerInfo } from "../haproxy/runtime.ts";
+import type { Op } from "../plan/ops.ts";
+import type { AgentState, AppliedMode, ApplyResult, HaproxyIdentity, Manifest } from "./api.ts";
+import { API_VERSION, PLAN_SCHEMA_VERSION } from "./api.ts";
+import type { Way } from "./fence.ts";
+import type { Holding } from "./holding.ts";
+import type { EntryRecord } from "./journal.ts";
+import { AGENT_OPS_30, AGENT_OPS_34, FEATURES } from "./capabilities.ts";
+import type { Part, StagedSet } from "./staging.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface Ticket {
+  readonly id: number;
+  readonly manifest: Manifest;
+  readonly parts: ReadonlyMap<string, Part>;
+  readonly planBlob: Part | undefined;
+  readonly answer: (answer: Answer) => void;
+  /** Milliseconds, monotonic. */
+  readonly received: number;
+  readonly marks: { staged: number; admitted: number; written: number; operated: number };
+  way?: Way;
+  set?: StagedSet;
+  entry?: EntryRecord;
+  /** The set is in the model already (an operation was refused, a reload follows). */
+  taken?: boolean;
+  ops: readonly Op[];
+  outcomes: readonly OpOutcome[];
+  verdict?: ReloadVerdict & { readonly tookMs: number };
+  rolledBack?: { readonly reloaded: boolean };
+}
+
+export function haproxyIdentity(info: WorkerInfo): HaproxyIdentity {
+  return { version: info.version, full_version: info.fullVersion, worker_pid: info.pid, worker_start_time_unix_micros: info.startMicros };
+}
+
+export function resultOf(
+  holding: Holding,
+  ticket: Ticket,
+  mode: AppliedMode,
+  times: { readonly now: number; readonly at: number },
+  error?: { readonly stage: string; readonly message: string },
+  scheduledAt?: number,
+): ApplyResult {
+  const { model } = holding;
+  const { marks, received } = ticket;
+  const round = (value: number): number => Math.max(0, Math.round(value * 1000) / 1000);
+  const result: ApplyResult = {
+    plan_id: ticket.manifest.plan_id,
+    ok: error === undefined,
+    mode,
+    applied_plan_id: model.planId,
+    running_plan_id: model.runningPlanId,
+    worker_ops_plan_id: model.workerOpsPlanId,
+    lkg_plan_id: holding.tree.lkgPlanId,
+    applied_token: model.token,
+    op_results: ticket.outcomes.map(({ ok, output }, i) => ({ kind: ticket.ops[i]!.kind, ok, output })),
+    at: new Date(times.at).toISOString(),
+    timing: {
+      stage_ms: round(marks.staged - received),
+      admit_ms: round(marks.admitted - marks.staged),
+      write_ms: round(marks.written - marks.admitted),
+      ops_ms: round(marks.operated - marks.written),
+      finish_ms: round(times.now - marks.operated),
+      total_ms: round(times.now - received),
+    },
+  };
+  if (error !== undefined) result.error = error;
+  const info = holding.session?.info;
+  if (info !== undefined) result.haproxy = haproxyIdentity(info);
+  if (ticket.verdict !== undefined) {
+    const { ok, output, tookMs } = ticket.verdict;
+    result.reload = { performed: true, ok, worker_pid: info?.pid ?? 0, took_ms: round(tookMs), output };
+  } else if (scheduledAt !== undefined) {
+    result.reload = { performed: false, ok: true, worker_pid: info?.pid ?? 0, took_ms: 0, output: "", scheduled_at: new Date(scheduledAt).toISOString() };
+  }
+  if (ticket.rolledBack !== undefined) result.rollback = { performed: true, reloaded: ticket.rolledBack.reloaded };
+  return result;
+}
+
+export interface StateExtras {
+  readonly agentVersion: string;
+  readonly appliedPlan: Buffer | undefined;
+  readonly planStored: boolean;
+  readonly violation: string | undefined;
+  readonly reloadPendingAt: number | undefined;
+}
+
+export function stateOf(holding: Holding, extras: StateExtras): AgentState {
+  const { model, inventory } = holding;
+  const info = holding.session?.info;
+  const files: AgentState["files"] = {};
+  for (const file of model.files.values()) files[file.path] = { digest: file.digest, size: file.size };
+  const state: AgentState = {
+    api_version: API_VERSION,
+    agent_version: extras.agentVersion,
+    plan_schema_version: PLAN_SCHEMA_VERSION,
+    agent_ops: info !== undefined && Number.parseFloat(info.version) >= 3.4 ? [...AGENT_OPS_34] : [...AGENT_OPS_30],
+    features: [...FEATURES],
+    haproxy: info === undefined ? null : haproxyIdentity(info),
+    generation: model.generation,
+    applied_plan_id: model.planId,
+    running_plan_id: model.runningPlanId,
+    worker_ops_plan_id: model.workerOpsPlanId,
+    lkg_plan_id: holding.tree.lkgPlanId,
+    applied_token: model.token,
+    applied_plan_stored: extras.planStored,
+    files,
+    runtime_inventory: {
+      generation: inventory.generation,
+      maps: [...inventory.maps],
+      certs: [...inventory.certs],
+      ca_files: [],
+      crl_files: [],
+      crt_lists: [...inventory.crtLists],
+    },
+    pending_deletes: { servers: [...model.pendingServers], backends: [...model.pendingBackends] },
+  };
+  if (extras.appliedPlan !== undefined) state.applied_plan = extras.appliedPlan.toString("base64");
+  if (extras.reloadPendingAt !== undefined) state.reload_pending_at = new Date(extras.reloadPendingAt).toISOString();
+  if (holding.lastApply !== undefined) state.last_apply = holding.lastApply;
+  if (extras.violation !== undefined) state.invariant_violation = extras.violation;
+  return state;
+}

@@ -1,0 +1,90 @@
+/** Gives the agent's charts their actors and actions. */
+import { createActor, fromPromise, type ActorRefFrom } from "xstate";
+import { agentApplyMachine } from "../../machines/agent-apply.ts";
+import { agentReloadMachine } from "../../machines/agent-reload.ts";
+import { agentMachine } from "../../machines/agent.ts";
+import type { Desk } from "./desk.ts";
+import type { Holding } from "./holding.ts";
+import { reconcile } from "./reconcile.ts";
+import { removePending } from "./removals.ts";
+import type { StartDesk } from "./start-desk.ts";
+
+export interface AgentDeps {
+  readonly holding: Holding;
+  readonly desk: Desk;
+  readonly starts: StartDesk;
+  readonly reloadIntervalMs: number;
+  readonly onReady: () => void;
+  /** `what` failed; the charts go on. */
+  readonly onFailure: (what: string, error: unknown) => void;
+  readonly onReloadStarted: () => void;
+}
+
+export type AgentActor = ActorRefFrom<typeof agentMachine>;
+
+interface ById {
+  readonly id: number;
+}
+
+interface ByReload {
+  readonly id: number | undefined;
+}
+
+/** An actor in its first state; call `start()`. */
+export function wireAgent(deps: AgentDeps): AgentActor {
+  const { holding, desk, starts } = deps;
+  const apply = agentApplyMachine.provide({
+    actors: {
+      stage: fromPromise(({ input }: { input: ById }) => desk.stage(input.id)),
+      write: fromPromise(({ input }: { input: ById }) => desk.write(input.id)),
+      operate: fromPromise(({ input }: { input: ById }) => desk.operate(input.id)),
+      commit: fromPromise(({ input }: { input: ById }) => desk.commit(input.id)),
+      owe: fromPromise(({ input }: { input: ById }) => desk.owe(input.id)),
+    },
+    actions: { answerFailure: (_, { id, error }) => desk.fail(id, error) },
+  });
+  const reload = agentReloadMachine.provide({
+    actors: {
+      take: fromPromise(({ input }: { input: ByReload }) => {
+        deps.onReloadStarted();
+        return desk.takeForReload(input.id);
+      }),
+      load: fromPromise(({ input }: { input: ByReload }) => desk.load(input.id)),
+      adopt: fromPromise(() => desk.adopt()),
+      restore: fromPromise(({ input }: { input: ByReload }) => desk.restore(input.id)),
+      answer: fromPromise(({ input }) => desk.endReload(input.id, input.end)),
+    },
+    actions: { answerFailure: (_, { id, error }) => desk.fail(id, error) },
+  });
+  const machine = agentMachine.provide({
+    actors: {
+      recover: fromPromise(async () => {
+        await holding.recover();
+      }),
+      attach: fromPromise(async () => {
+        await holding.attach();
+      }),
+      reconcile: fromPromise(() => reconcile(holding)),
+      apply,
+      schedule: fromPromise(({ input }: { input: ById }) => desk.schedule(input.id)),
+      reload,
+      fold: fromPromise(async () => {
+        await holding.fold();
+        return holding.dirty;
+      }),
+      prepareStart: fromPromise(({ input }: { input: ById }) => starts.serve(input.id)),
+      remove: fromPromise(({ input, signal }: { input: { cut: boolean }; signal: AbortSignal }) => removePending(holding, input.cut, signal)),
+    },
+    actions: {
+      refuseBusy: (_, { id }) => desk.refuse([id], "too many applies are waiting"),
+      refuseWaiting: (_, { ids }) => desk.refuse(ids, "HAProxy is not there"),
+      answerFailure: (_, { id, error }) => {
+        desk.fail(id, error);
+        if (id !== undefined) starts.fail(id, error);
+      },
+      markReady: () => deps.onReady(),
+      logFailure: (_, { what, error }) => deps.onFailure(what, error),
+    },
+  });
+  return createActor(machine, { input: { reloadIntervalMs: deps.reloadIntervalMs } });
+}

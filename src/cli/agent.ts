@@ -1,0 +1,107 @@
+/** `haptic agent`: the container beside HAProxy; `prepare` is the start wrapper's step, `state` and `health` look inside. */
+import { agentPaths, askAgent, prepareStart, runAgent, type PathFlags } from "../agent/index.ts";
+import { UsageError } from "../errors.ts";
+import { milliseconds, readFlags } from "./flags.ts";
+import type { Command } from "./types.ts";
+
+const usage = `Usage: haptic agent [flags]            serve until SIGTERM or SIGINT
+       haptic agent prepare [flags]    before HAProxy starts: make the files whole, check them, print the configuration's path
+       haptic agent state [flags]      what the pod holds and runs, as JSON
+       haptic agent health [flags]     exit code 0 when the agent answers
+
+  --base-dir DIR               the tree that the agent owns            (/etc/haproxy)
+  --config FILE                HAProxy's configuration inside it       (haproxy.cfg)
+  --master-socket PATH         relative to the base directory          (haproxy-master.sock)
+  --worker-socket PATH         stats socket, level admin               (haproxy-worker.sock)
+  --local-socket PATH          the agent's own unix socket             (.haptic/agent.sock)
+  --listen HOST:PORT           the API                                 (:5555)
+  --tls-dir DIR                tls.crt, tls.key, ca.crt                (/etc/haptic/agent-tls/..data)
+  --tls-client-name NAME       DNS name in the controller's certificate; needed to serve
+  --reload-interval-min TIME   least time between two reloads, to 60s  (5s)
+  --reload-timeout TIME        time for HAProxy's verdict, to 60s      (60s)
+  --haproxy PATH               prepare: the haproxy binary             (haproxy)
+  --verify                     state: hash the files and ask the worker again
+`;
+
+const flagTypes = {
+  "base-dir": { type: "string" },
+  config: { type: "string" },
+  "master-socket": { type: "string" },
+  "worker-socket": { type: "string" },
+  "local-socket": { type: "string" },
+  listen: { type: "string" },
+  "tls-dir": { type: "string" },
+  "tls-client-name": { type: "string" },
+  "reload-interval-min": { type: "string" },
+  "reload-timeout": { type: "string" },
+  haproxy: { type: "string" },
+  verify: { type: "boolean" },
+} as const;
+
+const MINUTE = 60_000;
+
+function upToAMinute(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = milliseconds(name, text);
+  if (value > MINUTE) throw new UsageError(`${name}: ${text} is more than 60s`);
+  return value;
+}
+
+/** Resolves at the first SIGTERM or SIGINT. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once("SIGTERM", () => resolve());
+    process.once("SIGINT", () => resolve());
+  });
+}
+
+async function ask(paths: ReturnType<typeof agentPaths>, target: string): Promise<number> {
+  const answer = await askAgent(paths.localSocket, "GET", target);
+  if (answer === undefined) {
+    process.stderr.write(`no agent listens on ${paths.localSocket}\n`);
+    return 1;
+  }
+  process.stdout.write(`${JSON.stringify(answer, undefined, 2)}\n`);
+  return 0;
+}
+
+export const command: Command = {
+  summary: "own one HAProxy's files and runtime sockets",
+  usage,
+  async run(argv) {
+    const [verb = ""] = argv;
+    const named = ["prepare", "state", "health"].includes(verb);
+    const flags = readFlags("agent", named ? argv.slice(1) : argv, flagTypes);
+    const pathFlags: PathFlags = {
+      ...(flags["base-dir"] === undefined ? {} : { baseDir: flags["base-dir"] }),
+      ...(flags.config === undefined ? {} : { config: flags.config }),
+      ...(flags["master-socket"] === undefined ? {} : { masterSocket: flags["master-socket"] }),
+      ...(flags["worker-socket"] === undefined ? {} : { workerSocket: flags["worker-socket"] }),
+      ...(flags["local-socket"] === undefined ? {} : { localSocket: flags["local-socket"] }),
+    };
+    const paths = agentPaths(pathFlags);
+    if (verb === "state") return ask(paths, flags.verify === true ? "/state?verify=1" : "/state");
+    if (verb === "health") return ask(paths, "/health");
+    if (verb === "prepare") {
+      const prepared = await prepareStart({ ...paths, haproxy: flags.haproxy ?? "haproxy", now: () => performance.timeOrigin + performance.now() });
+      for (const refusal of prepared.refusals) process.stderr.write(`HAProxy refused a set: ${refusal}\n`);
+      process.stdout.write(`${prepared.configPath}\n`);
+      return 0;
+    }
+    const clientName = flags["tls-client-name"];
+    if (clientName === undefined) throw new UsageError("--tls-client-name is missing", "e.g. haptic-controller-tls.haptic.svc");
+    const interval = upToAMinute("--reload-interval-min", flags["reload-interval-min"]);
+    const timeout = upToAMinute("--reload-timeout", flags["reload-timeout"]);
+    const agent = await runAgent({
+      ...pathFlags,
+      tlsDir: flags["tls-dir"] ?? "/etc/haptic/agent-tls/..data",
+      tlsClientName: clientName,
+      ...(flags.listen === undefined ? {} : { listen: flags.listen }),
+      ...(interval === undefined ? {} : { reloadIntervalMs: interval }),
+      ...(timeout === undefined ? {} : { reloadTimeoutMs: timeout }),
+    });
+    await stopSignal();
+    await agent.close();
+    return 0;
+  },
+};
