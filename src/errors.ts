@@ -3,6 +3,8 @@
  * test says so. An error names the object, the field or `template:line:col`, what is wrong (message) and what to do (hint).
  */
 
+import type { TemplateProblem } from "./templating/types.ts";
+
 /** Base of every error HAPTIC raises on purpose. `hint` is one line that says what to do. */
 export class HapticError extends Error {
   readonly code: `HAPTIC_E_${string}`;
@@ -166,5 +168,18 @@ export class KubeError extends HapticError {
 export class DevClusterError extends HapticError {
   constructor(message: string, hint?: string) {
     super("HAPTIC_E_DEV_CLUSTER", message, hint === undefined ? {} : { hint });
+  }
+}
+
+/** A template that does not compile, fails while it runs, or goes beyond a limit of its run. `problem` has the place. */
+export class TemplateError extends HapticError {
+  readonly problem: TemplateProblem;
+
+  constructor(code: "HAPTIC_E_TEMPLATE_COMPILE" | "HAPTIC_E_TEMPLATE_RUN" | "HAPTIC_E_TEMPLATE_LIMIT", problem: TemplateProblem, cause?: unknown) {
+    super(code, `${problem.template}:${problem.line}:${problem.column}: ${problem.message}`, {
+      ...(cause === undefined ? {} : { cause }),
+      ...(problem.hint === undefined ? {} : { hint: problem.hint }),
+    });
+    this.problem = problem;
   }
 }

@@ -62,6 +62,8 @@ export interface RunEnvironment {
   readonly limits?: { readonly fuel?: number; readonly outputBytes?: number; readonly depth?: number };
   /** True once the current slice is used up; asked about every 64 ticks. */
   readonly due: () => boolean;
+  /** Text of all instances of an incremental snippet, for where a root needs it as a string (macro, expression). */
+  readonly renderIncremental?: (snippet: string) => string;
 }
 
 /** A template run: resume with the answer to the last read request, or with nothing after a slice. Throws TemplateError. */

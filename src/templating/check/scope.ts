@@ -1,0 +1,60 @@
+/** Names of a template and what is known of them. Tables are Maps: `constructor` is a name like any other. */
+import type { Code, FunctionNode } from "../emit/code.ts";
+import type { Type } from "./types.ts";
+
+export type Constant = string | bigint | number | boolean;
+
+export interface MacroParam {
+  readonly name: string;
+  readonly type: Type;
+  readonly variadic: boolean;
+}
+
+export interface MacroInfo {
+  readonly node: FunctionNode;
+  readonly params: readonly MacroParam[];
+  /** How the emitted code names it: `M_3` or, imported, `i_1.M_3`. */
+  readonly target: Code;
+}
+
+export interface Symbol_ {
+  readonly name: string;
+  readonly kind: "var" | "const" | "macro" | "module";
+  readonly js: string;
+  readonly type: Type;
+  readonly constant?: Constant;
+  readonly macro?: MacroInfo;
+  readonly exports?: ReadonlyMap<string, MacroInfo>;
+  /** Set once an `x = append(x, …)` was seen: the variable then carries an ownership flag `js$o`. */
+  appended: boolean;
+}
+
+export class Scope {
+  readonly names = new Map<string, Symbol_>();
+  readonly parent: Scope | undefined;
+
+  constructor(parent: Scope | undefined) {
+    this.parent = parent;
+  }
+
+  lookup(name: string): Symbol_ | undefined {
+    for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.parent) {
+      const found = scope.names.get(name);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  *all(): Generator<string> {
+    for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.parent) yield* scope.names.keys();
+  }
+}
+
+/** A checked expression. */
+export interface Value {
+  readonly code: Code;
+  readonly type: Type;
+  readonly constant?: Constant;
+  /** Types of all results when the code yields an array of several. */
+  readonly results?: readonly Type[];
+}

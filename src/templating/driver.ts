@@ -1,0 +1,78 @@
+/** Drives a run: in slices, answering its reads; or to its end at once. */
+import { TemplateFault } from "./runtime/faults.ts";
+import type { TemplateRun } from "./types.ts";
+
+/** The clock of slices: `due` goes into the run's environment, the driver starts each slice. */
+export interface SliceClock {
+  readonly due: () => boolean;
+  begin(): void;
+}
+
+/** A slice clock of `sliceMs` on the given millisecond clock. */
+export function sliceClock(sliceMs: number, now: () => number): SliceClock {
+  let end = now() + sliceMs;
+  return {
+    due: () => now() >= end,
+    begin: () => {
+      end = now() + sliceMs;
+    },
+  };
+}
+
+export interface DriveOptions {
+  readonly clock: SliceClock;
+  /** Lets others run between two slices, e.g. `() => new Promise(setImmediate)`. */
+  readonly yieldTo: () => Promise<void>;
+  /** Answers a read request. A rejection ends the run as an error of the template's read. */
+  readonly answer?: (request: unknown) => Promise<unknown>;
+  /** Abandons the run at the next slice; the promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Told the length of each slice, in milliseconds. */
+  readonly onSlice?: (ms: number) => void;
+  readonly now?: () => number;
+}
+
+/** Runs to the end in slices. Rejects with TemplateError, RestartNeeded or the abort reason. */
+export async function drive(run: TemplateRun, options: DriveOptions): Promise<void> {
+  const { clock, yieldTo, answer, signal, onSlice, now } = options;
+  signal?.throwIfAborted();
+  let input: unknown;
+  for (;;) {
+    clock.begin();
+    const began = now?.() ?? 0;
+    const step = run.next(input);
+    if (onSlice !== undefined && now !== undefined) onSlice(now() - began);
+    if (step.done === true) return;
+    input = undefined;
+    if (step.value.kind === "slice") await yieldTo();
+    else input = await answerRead(run, answer, step.value.request);
+    if (signal?.aborted === true) {
+      run.return();
+      signal.throwIfAborted();
+    }
+  }
+}
+
+async function answerRead(run: TemplateRun, answer: DriveOptions["answer"], request: unknown): Promise<unknown> {
+  if (answer === undefined) throw new TypeError("the run asks for a read, but the driver has no answer for reads");
+  try {
+    return await answer(request);
+  } catch (error) {
+    // The template's position is where the read stands.
+    run.throw(new TemplateFault(error instanceof Error ? error.message : String(error)));
+    throw error;
+  }
+}
+
+/** Runs to the end without a pause; reads are answered at once. For tests and short components. */
+export function runSync(run: TemplateRun, answer?: (request: unknown) => unknown): void {
+  let input: unknown;
+  for (;;) {
+    const step = run.next(input);
+    if (step.done === true) return;
+    input = undefined;
+    if (step.value.kind !== "read") continue;
+    if (answer === undefined) throw new TypeError("the run asks for a read, but there is no answer for reads");
+    input = answer(step.value.request);
+  }
+}

@@ -1,0 +1,80 @@
+/** Regular expressions in RE2 syntax (linear time), and version comparison. */
+import { RE2JS } from "re2js";
+import { TemplateFault } from "../runtime/faults.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { define, type TemplateFunction } from "./define.ts";
+import { scalarText } from "./values.ts";
+
+type Test = (text: string) => boolean;
+
+const cache = new Map<string, Test>();
+const CACHE_SIZE = 500;
+
+/** A test for an RE2 pattern. Literal text with optional anchors needs no engine. */
+export function regexTest(pattern: string): Test {
+  const known = cache.get(pattern);
+  if (known !== undefined) return known;
+  const test = makeTest(pattern);
+  // Pure values by pattern: the oldest go when many patterns are computed.
+  if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value!);
+  cache.set(pattern, test);
+  return test;
+}
+
+function makeTest(pattern: string): Test {
+  const simple = /^(\^?)((?:[^\\.+*?()|[\]{}^$]|\\[.+*?()|[\]{}^$\\/-])*)(\$?)$/.exec(pattern);
+  if (simple !== null) {
+    const literal = simple[2]!.replace(/\\(.)/g, "$1");
+    if (simple[1] !== "" && simple[3] !== "") return (text) => text === literal;
+    if (simple[1] !== "") return (text) => text.startsWith(literal);
+    if (simple[3] !== "") return (text) => text.endsWith(literal);
+    return (text) => text.includes(literal);
+  }
+  try {
+    const compiled = RE2JS.compile(pattern);
+    return (text) => compiled.matcher(text).find();
+  } catch (error) {
+    throw new TemplateFault(`invalid regular expression ${JSON.stringify(pattern)}: ${(error as Error).message}`, "patterns are RE2: no look-around, no back-references");
+  }
+}
+
+/** `major.minor` of a version text, or undefined. */
+function version(text: string): [number, number] | undefined {
+  const parts = /^v?(\d+)(?:\.(\d+))?/.exec(text.trim());
+  return parts === null ? undefined : [Number(parts[1]), Number(parts[2] ?? 0)];
+}
+
+export const regexFunctions: readonly TemplateFunction[] = [
+  define({
+    name: "regex_search",
+    signature: "func(text any, pattern any) bool",
+    doc: "Whether the RE2 pattern is found anywhere in the text. Lenient. A bad pattern stops the render.",
+    examples: [['{{ regex_search("web-01.prod", `^web-\\d+\\.`) }}', "true"], ['{{ regex_search("abc", "x|y") }}', "false"]],
+    run: (runtime: Runtime, text: unknown, pattern: unknown) => {
+      const subject = scalarText(text, "regex_search");
+      const expression = scalarText(pattern, "regex_search");
+      runtime.charge(8 + subject.length * (1 + (expression.length >> 4)));
+      if (expression.length > 4096) throw new TemplateFault("regular expression is longer than 4096 characters");
+      return regexTest(expression)(subject);
+    },
+  }),
+  define({
+    name: "sanitize_regex",
+    signature: "func(text any) string",
+    doc: "Escapes everything that means something in a regular expression.",
+    examples: [['{{ sanitize_regex("a.b/c*") }}', "a\\.b/c\\*"]],
+    run: (_: Runtime, text: unknown) => scalarText(text, "sanitize_regex").replace(/[\\.+*?()|[\]{}^$]/g, "\\$&"),
+  }),
+  define({
+    name: "semver_gte",
+    signature: "func(version any, least any) bool",
+    doc: "Whether version is at least the given one, by major and minor number. False when version cannot be read.",
+    examples: [['{{ semver_gte("3.4.1", "3.3") }} {{ semver_gte("3.2", "3.10") }}', "true false"]],
+    run: (_: Runtime, given: unknown, least: unknown) => {
+      const wanted = version(scalarText(least, "semver_gte"));
+      if (wanted === undefined) throw new TemplateFault(`semver_gte: ${JSON.stringify(scalarText(least, "semver_gte"))} is not a version`);
+      const have = version(scalarText(given, "semver_gte"));
+      return have !== undefined && (have[0] > wanted[0] || (have[0] === wanted[0] && have[1] >= wanted[1]));
+    },
+  }),
+];

@@ -1,0 +1,22 @@
+/** Which names emitted code may read in place. */
+
+const BUILT_INS = [Object, Array, String, Number, Boolean, Function, Symbol, BigInt, Map, Set, Promise, RegExp, Date, Error, ArrayBuffer];
+
+/** Names that some built-in prototype or promise-like value answers to: such members are read by a guarded helper only. */
+export const hostileNames: ReadonlySet<string> = new Set([
+  ...BUILT_INS.flatMap((constructor) => Object.getOwnPropertyNames(constructor.prototype)),
+  "then", "toJSON", "caller", "callee", "arguments", "prototype",
+]);
+
+const has = Object.prototype.hasOwnProperty;
+
+/** Reads an own member of a plain object; undefined when there is none. */
+export function ownMember(object: object, key: string): unknown {
+  return has.call(object, key) ? (object as Record<string, unknown>)[key] : undefined;
+}
+
+/** Writes an own member; `__proto__` is a name like any other. */
+export function setMember(object: object, key: string, value: unknown): void {
+  if (key === "__proto__") Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  else (object as Record<string, unknown>)[key] = value;
+}

@@ -1,0 +1,394 @@
+/** Parser of expressions and types over the tokens of one tag. */
+import { SyntaxFault } from "./problems.ts";
+import type { Token } from "./tokens.ts";
+import type { Element, Expression, Param, Statement, TypeNode } from "./tree.ts";
+
+const PRECEDENCE: ReadonlyMap<string, number> = new Map([
+  ["*", 5], ["/", 5], ["%", 5], ["<<", 5], [">>", 5], ["&", 5], ["&^", 5],
+  ["+", 4], ["-", 4], ["|", 4], ["^", 4],
+  ["==", 3], ["!=", 3], ["<", 3], ["<=", 3], [">", 3], [">=", 3], ["contains", 3],
+  ["&&", 2], ["and", 2],
+  ["||", 1], ["or", 1],
+]);
+const UNARY: ReadonlySet<string> = new Set(["-", "+", "!", "not", "^", "*", "&"]);
+/** Expressions nested deeper than this are refused before they can exhaust the stack. */
+const MAX_NESTING = 200;
+
+export class ExpressionParser {
+  protected readonly tokens: readonly Token[];
+  protected position = 0;
+  /** Offset of the tag's end: where "unexpected end" points to. */
+  protected readonly endAt: number;
+  private nesting = 0;
+
+  constructor(tokens: readonly Token[], endAt: number) {
+    this.tokens = tokens;
+    this.endAt = endAt;
+  }
+
+  protected get token(): Token | undefined {
+    return this.tokens[this.position];
+  }
+
+  get done(): boolean {
+    return this.position >= this.tokens.length;
+  }
+
+  protected peek(ahead = 1): Token | undefined {
+    return this.tokens[this.position + ahead];
+  }
+
+  /** Whether the current token is this keyword, operator or separator. */
+  protected is(text: string): boolean {
+    const { token } = this;
+    if (token === undefined || token.kind === "string" || token.kind === "rune") return false;
+    if (text === ";") return token.kind === "semicolon";
+    return token.text === text;
+  }
+
+  protected accept(text: string): boolean {
+    if (!this.is(text)) return false;
+    this.position++;
+    return true;
+  }
+
+  protected unexpected(expecting?: string, hint?: string): SyntaxFault {
+    const { token } = this;
+    const found =
+      token === undefined ? "end of tag" : token.kind === "semicolon" && token.text === "\n" ? "newline" : token.kind === "string" ? JSON.stringify(token.text) : token.text;
+    return new SyntaxFault(token?.at ?? this.endAt, `syntax error: unexpected ${found}${expecting === undefined ? "" : `, expecting ${expecting}`}`, hint);
+  }
+
+  protected expect(text: string): Token {
+    if (!this.is(text)) throw this.unexpected(text);
+    return this.tokens[this.position++]!;
+  }
+
+  protected expectName(): Token {
+    if (this.token?.kind !== "name") {
+      const hint = this.token?.kind === "keyword" ? `"${this.token.text}" is a reserved word` : undefined;
+      throw this.unexpected("a name", hint);
+    }
+    return this.tokens[this.position++]!;
+  }
+
+  protected skipNewlines(): void {
+    while (this.token?.kind === "semicolon" && this.token.text === "\n") this.position++;
+  }
+
+  // --- types -------------------------------------------------------------------------------------------------------
+
+  type(): TypeNode {
+    const at = this.token?.at ?? this.endAt;
+    if (this.accept("*")) return { kind: "pointer", element: this.type(), at };
+    if (this.accept("[")) {
+      if (!this.is("]")) throw this.unexpected("]", "arrays of fixed length are not supported; use a slice: []T");
+      this.expect("]");
+      return { kind: "slice", element: this.type(), at };
+    }
+    if (this.accept("map")) {
+      this.expect("[");
+      const key = this.type();
+      this.expect("]");
+      return { kind: "map", key, element: this.type(), at };
+    }
+    if (this.accept("interface")) {
+      this.expect("{");
+      this.expect("}");
+      return { kind: "named", name: "any", at };
+    }
+    if (this.accept("func")) {
+      const params = this.params();
+      return { kind: "func", params, results: this.results(), at };
+    }
+    if (this.is("struct") || this.is("chan")) throw new SyntaxFault(at, `${this.token!.text} types are not supported`, "use map[string]any");
+    let { text } = this.token?.kind === "name" ? this.expectName() : (() => { throw this.unexpected("a type"); })();
+    while (this.is(".") && this.peek()?.kind === "name") {
+      this.position++;
+      text += `.${this.expectName().text}`;
+    }
+    return { kind: "named", name: text, at };
+  }
+
+  protected startsType(): boolean {
+    return this.token?.kind === "name" || this.is("*") || this.is("[") || this.is("map") || this.is("func") || this.is("interface");
+  }
+
+  protected results(): TypeNode[] {
+    if (this.accept("(")) {
+      const results: TypeNode[] = [];
+      while (!this.is(")")) {
+        results.push(this.type());
+        if (!this.accept(",")) break;
+      }
+      this.expect(")");
+      return results;
+    }
+    return this.startsType() ? [this.type()] : [];
+  }
+
+  /** `(a, b int, c ...string)` or, in types, `(int, string)`. */
+  params(): Param[] {
+    const params: Param[] = [];
+    this.expect("(");
+    let pending: Token[] = [];
+    while (!this.is(")")) {
+      this.skipNewlines();
+      if (this.is(")")) break;
+      const at = this.token?.at ?? this.endAt;
+      if (this.token?.kind === "name" && (this.peek()?.text === "," || this.peek()?.text === ")")) {
+        pending.push(this.expectName());
+      } else if (this.token?.kind === "name" && this.peek()?.text !== ".") {
+        const name = this.expectName();
+        const variadic = this.accept("...");
+        const type = this.type();
+        for (const earlier of pending) params.push({ name: earlier.text, type, variadic: false, at: earlier.at });
+        pending = [];
+        params.push({ name: name.text, type, variadic, at: name.at });
+      } else {
+        const variadic = this.accept("...");
+        params.push({ name: "_", type: this.type(), variadic, at });
+      }
+      this.skipNewlines();
+      if (!this.accept(",")) break;
+    }
+    for (const name of pending) params.push({ name: "_", type: { kind: "named", name: name.text, at: name.at }, variadic: false, at: name.at });
+    this.expect(")");
+    return params;
+  }
+
+  // --- expressions -------------------------------------------------------------------------------------------------
+
+  /** A whole right side: an expression with an optional `default`. */
+  value(noLiteral = false): Expression {
+    const x = this.expression(0, noLiteral);
+    if (!this.is("default")) return x;
+    const { at } = this.expect("default");
+    return { kind: "default", x, otherwise: this.expression(0, noLiteral), at };
+  }
+
+  values(noLiteral = false): Expression[] {
+    const list = [this.value(noLiteral)];
+    while (this.accept(",")) list.push(this.value(noLiteral));
+    return list;
+  }
+
+  expression(above = 0, noLiteral = false): Expression {
+    if (++this.nesting > MAX_NESTING) throw new SyntaxFault(this.token?.at ?? this.endAt, "expression is nested too deeply");
+    let left = this.unary(noLiteral);
+    for (;;) {
+      const { token } = this;
+      if (token === undefined || token.kind === "string") break;
+      const negated = token.text === "not" && this.peek()?.text === "contains";
+      const op = negated ? "contains" : token.text;
+      const precedence = PRECEDENCE.get(op);
+      if (precedence === undefined || precedence <= above) break;
+      this.position += negated ? 2 : 1;
+      this.skipNewlines();
+      const right = this.expression(precedence, noLiteral);
+      if (op === "|" && right.kind === "call") {
+        left = { ...right, args: [left, ...right.args], piped: true };
+      } else {
+        if (op === "|" && (right.kind === "name" || right.kind === "selector")) {
+          const called = right.name;
+          throw new SyntaxFault(right.at, `syntax error: the right side of a pipe must be a call`, `write ${called}() with parentheses`);
+        }
+        left = { kind: "binary", op, left, right, at: token.at };
+        if (negated) left = { kind: "unary", op: "!", x: left, at: token.at };
+      }
+    }
+    this.nesting--;
+    return left;
+  }
+
+  private unary(noLiteral: boolean): Expression {
+    const { token } = this;
+    if (token !== undefined && token.kind !== "string" && UNARY.has(token.text)) {
+      if (++this.nesting > MAX_NESTING) throw new SyntaxFault(token.at, "expression is nested too deeply");
+      this.position++;
+      const x = this.unary(noLiteral);
+      this.nesting--;
+      return { kind: "unary", op: token.text, x, at: token.at };
+    }
+    return this.postfix(this.primary(noLiteral), noLiteral);
+  }
+
+  private primary(noLiteral: boolean): Expression {
+    const { token } = this;
+    if (token === undefined) throw this.unexpected("expression");
+    const { at } = token;
+    switch (token.kind) {
+      case "string":
+      case "int":
+      case "float":
+      case "rune":
+        this.position++;
+        return { kind: token.kind, text: token.text, at };
+      case "name":
+        this.position++;
+        if (this.is("=>")) {
+          this.position++;
+          return { kind: "lambda", param: token.text, body: this.expression(0, noLiteral), at };
+        }
+        return { kind: "name", name: token.text, at };
+      default:
+    }
+    if (this.accept("(")) {
+      this.skipNewlines();
+      const x = this.expression();
+      this.skipNewlines();
+      this.expect(")");
+      return { kind: "paren", x, at };
+    }
+    if (this.is("[") || this.is("map") || this.is("interface")) {
+      const type = this.type();
+      if (this.is("{") && !noLiteral) return this.composite(type);
+      return { kind: "type", type, at };
+    }
+    if (this.accept("func")) {
+      const params = this.params();
+      const results = this.is("{") ? [] : this.results();
+      return { kind: "func", params, results, body: this.functionBody(), at };
+    }
+    if (this.is("render")) return this.render(false, at);
+    if (this.is("struct")) throw new SyntaxFault(at, "struct types are not supported", "use map[string]any");
+    throw this.unexpected("expression");
+  }
+
+  /** Overridden by the statement parser, which knows how to read a body. */
+  protected functionBody(): Statement[] {
+    throw this.unexpected("expression");
+  }
+
+  private render(glob: boolean, at: number): Expression {
+    this.position++;
+    const pathAt = this.token?.at ?? this.endAt;
+    let path: string | undefined;
+    let dynamic: Expression | undefined;
+    if (this.token?.kind === "string") {
+      path = this.token.text;
+      this.position++;
+    } else {
+      dynamic = this.primary(true);
+      if (dynamic.kind === "paren" && dynamic.x.kind === "string") {
+        path = dynamic.x.text;
+        dynamic = undefined;
+      }
+    }
+    let inheritContext = false;
+    if (this.token?.kind === "name" && this.token.text === "inherit_context") {
+      inheritContext = true;
+      this.position++;
+    }
+    return { kind: "render", glob, path, dynamic, inheritContext, pathAt, at };
+  }
+
+  private composite(type: TypeNode | undefined): Expression {
+    const { at } = this.expect("{");
+    const elements: Element[] = [];
+    const part = (): Expression => (this.is("{") ? this.composite(undefined) : this.expression());
+    for (;;) {
+      this.skipNewlines();
+      if (this.is("}")) break;
+      let value = part();
+      let key: Expression | undefined;
+      if (this.accept(":")) {
+        key = value;
+        this.skipNewlines();
+        value = part();
+      }
+      elements.push({ key, value });
+      this.skipNewlines();
+      if (!this.accept(",")) break;
+    }
+    this.skipNewlines();
+    this.expect("}");
+    return { kind: "composite", type, elements, at };
+  }
+
+  private postfix(start: Expression, noLiteral: boolean): Expression {
+    let x = start;
+    if (x.kind === "name" && (x.name === "render_glob") && (this.token?.kind === "string" || this.is("("))) {
+      this.position--;
+      x = this.render(true, x.at);
+    }
+    for (;;) {
+      const { token } = this;
+      if (token === undefined || token.kind !== "operator") return x;
+      const { at } = token;
+      if (token.text === ".") {
+        this.position++;
+        if (this.accept("(")) {
+          if (this.accept("type")) {
+            this.expect(")");
+            x = { kind: "assert", x, type: undefined, at };
+          } else {
+            const type = this.type();
+            this.expect(")");
+            x = { kind: "assert", x, type, at };
+          }
+        } else {
+          // After a dot every word is a member name, so that fields called "type" or "default" can be read.
+          const name = this.token;
+          if (name?.kind !== "name" && name?.kind !== "keyword") throw this.unexpected("a name");
+          this.position++;
+          x = { kind: "selector", x, name: name.text, at };
+        }
+      } else if (token.text === "(") {
+        x = this.call(x, at);
+      } else if (token.text === "[") {
+        x = this.indexOrSlice(x, at);
+      } else if (token.text === "{" && !noLiteral && x.kind === "type") {
+        x = this.composite(x.type);
+      } else return x;
+    }
+  }
+
+  private call(fn: Expression, at: number): Expression {
+    this.position++;
+    const args: Expression[] = [];
+    let spread = false;
+    for (;;) {
+      this.skipNewlines();
+      if (this.is(")")) break;
+      if (this.startsTypeArgument()) {
+        const typeAt = this.token!.at;
+        args.push({ kind: "type", type: this.type(), at: typeAt });
+      } else args.push(this.expression());
+      if (this.accept("...")) spread = true;
+      this.skipNewlines();
+      if (!this.accept(",")) break;
+    }
+    this.skipNewlines();
+    this.expect(")");
+    return { kind: "call", fn, args, spread, piped: false, at };
+  }
+
+  /** `make([]int, 3)` and `new(map[string]int)`: a slice or map type that no literal follows. */
+  private startsTypeArgument(): boolean {
+    if (!this.is("[") && !this.is("map")) return false;
+    const from = this.position;
+    try {
+      this.type();
+      return this.is(",") || this.is(")");
+    } catch {
+      return false;
+    } finally {
+      this.position = from;
+    }
+  }
+
+  private indexOrSlice(x: Expression, at: number): Expression {
+    this.position++;
+    this.skipNewlines();
+    const low = this.is(":") ? undefined : this.expression();
+    if (this.accept(":")) {
+      const high = this.is("]") ? undefined : this.expression();
+      this.expect("]");
+      return { kind: "slice", x, low, high, at };
+    }
+    this.skipNewlines();
+    this.expect("]");
+    return { kind: "index", x, index: low!, at };
+  }
+}
