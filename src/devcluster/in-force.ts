@@ -1,0 +1,67 @@
+/**
+ * From a change of an object to "in force on every pod": keeps what changed and when, hears what the controller applied
+ * where, and tells how long it took. Pure; times are milliseconds of one monotonic clock.
+ */
+
+export interface Applied {
+  readonly pod: string;
+  readonly plan: string;
+  /** runtime, file_only, reload, scheduled, noop … */
+  readonly mode: string;
+}
+
+export interface InForce {
+  /** Names of the objects that changed since the last time, oldest first, each once. */
+  readonly objects: readonly string[];
+  /** From the first change to the last pod's acknowledgement. */
+  readonly tookMs: number;
+  /** What the pods did: "reload" when one of them did. */
+  readonly mode: string;
+  readonly pods: number;
+}
+
+/** Changes that nothing follows from are forgotten after so long. */
+const FORGET_MS = 2_000;
+
+export class InForceLedger {
+  readonly #pods: number;
+  #changes: { readonly object: string; readonly at: number }[] = [];
+  #plan = "";
+  #startedWith: readonly { readonly object: string; readonly at: number }[] = [];
+  #modes = new Map<string, string>();
+
+  /** `pods`: how many pods a plan must reach. */
+  constructor(pods: number) {
+    this.#pods = pods;
+  }
+
+  changed(object: string, at: number): void {
+    this.#changes = this.#changes.filter((change) => at - change.at < FORGET_MS);
+    this.#changes.push({ object, at });
+  }
+
+  /** A pod has a plan; the answer is there when it was the last pod to get it and something had changed. */
+  applied({ pod, plan, mode }: Applied, at: number): InForce | undefined {
+    if (mode === "noop" || mode === "rejected") return undefined;
+    if (plan !== this.#plan) {
+      // What changed before the first pod had the plan is what the plan is for, with what an earlier plan did not finish.
+      const unfinished = this.#modes.size < this.#pods ? this.#startedWith : [];
+      this.#startedWith = [...unfinished, ...this.#changes];
+      this.#changes = [];
+      this.#plan = plan;
+      this.#modes = new Map();
+    }
+    this.#modes.set(pod, mode);
+    if (this.#modes.size !== this.#pods || this.#startedWith.length === 0) return undefined;
+    const first = Math.min(...this.#startedWith.map((change) => change.at));
+    const objects = [...new Set(this.#startedWith.map(({ object }) => object))];
+    this.#startedWith = [];
+    const modes = [...this.#modes.values()];
+    return {
+      objects,
+      tookMs: at - first,
+      mode: ["reload", "scheduled"].find((one) => modes.includes(one)) ?? mode,
+      pods: this.#modes.size,
+    };
+  }
+}

@@ -1,0 +1,53 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { InForceLedger } from "../../../src/devcluster/in-force.ts";
+
+test("a change is in force when the last pod has the plan that followed it", () => {
+  const ledger = new InForceLedger(2);
+  ledger.changed("Ingress a/x", 1_000);
+  ledger.changed("Ingress a/x", 1_001);
+  ledger.changed("Service a/y", 1_002);
+  assert.is(ledger.applied({ pod: "1", plan: "p1", mode: "runtime" }, 1_010), undefined);
+  assert.equal(ledger.applied({ pod: "2", plan: "p1", mode: "runtime" }, 1_015), {
+    objects: ["Ingress a/x", "Service a/y"],
+    tookMs: 15,
+    mode: "runtime",
+    pods: 2,
+  });
+});
+
+test("a change during a deployment counts for the next plan", () => {
+  const ledger = new InForceLedger(2);
+  ledger.changed("Service a", 0);
+  ledger.applied({ pod: "1", plan: "p1", mode: "runtime" }, 5);
+  ledger.changed("Service b", 6);
+  assert.equal(ledger.applied({ pod: "2", plan: "p1", mode: "runtime" }, 8)!.objects, ["Service a"]);
+  ledger.applied({ pod: "1", plan: "p2", mode: "runtime" }, 9);
+  assert.equal(ledger.applied({ pod: "2", plan: "p2", mode: "runtime" }, 10), {
+    objects: ["Service b"],
+    tookMs: 4,
+    mode: "runtime",
+    pods: 2,
+  });
+});
+
+test("a plan that another one overtakes leaves its changes to that one, with their time", () => {
+  const ledger = new InForceLedger(2);
+  ledger.changed("Service a", 0);
+  ledger.applied({ pod: "1", plan: "p1", mode: "runtime" }, 5);
+  ledger.changed("Service b", 6);
+  ledger.applied({ pod: "1", plan: "p2", mode: "runtime" }, 9);
+  const reached = ledger.applied({ pod: "2", plan: "p2", mode: "reload" }, 20)!;
+  assert.equal([reached.objects, reached.tookMs, reached.mode], [["Service a", "Service b"], 20, "reload"]);
+});
+
+test("promotions, plans without a change and changes that nothing followed from are not told", () => {
+  const ledger = new InForceLedger(1);
+  assert.is(ledger.applied({ pod: "1", plan: "p1", mode: "reload" }, 5), undefined);
+  ledger.changed("Pod a", 10);
+  assert.is(ledger.applied({ pod: "1", plan: "p1", mode: "noop" }, 12), undefined);
+  ledger.changed("Service b", 5_000);
+  assert.equal(ledger.applied({ pod: "1", plan: "p2", mode: "runtime" }, 5_003)!.objects, ["Service b"]);
+});
+
+test.run();
