@@ -221,7 +221,16 @@ export const controllerMachine = setup({
                 ],
               },
             ],
-            onError: { target: "untried", actions: { type: "reportComponent", params: failure("trial") } },
+            onError: {
+              target: "untried",
+              actions: [
+                { type: "reportComponent", params: failure("trial") },
+                {
+                  type: "announceRefused",
+                  params: ({ event }) => ({ reason: "ConfigInvalid", message: String(event.error) }),
+                },
+              ],
+            },
           },
         },
         accepted: {},
@@ -288,7 +297,7 @@ export const controllerMachine = setup({
             {
               id: "deployer",
               src: "deployer",
-              input: ({ context }) => ({ pods: context.pods, backoffMs: context.backoffMs }),
+              input: ({ context }) => ({ admitted: context.pods, backoffMs: context.backoffMs }),
               onError: { target: "failed", actions: { type: "reportComponent", params: failure("deployer") } },
             },
             {

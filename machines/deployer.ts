@@ -36,6 +36,7 @@ export const deployerReads = ["DEPLOYMENT.SCHEDULED", "PLAN.PASSED", "PLAN.REFUS
 interface DeployerContext {
   readonly deployment: number;
   readonly planId: string;
+  readonly pods: readonly PodRef[];
   /** Pods of which the current deployment has not heard yet. */
   readonly waiting: readonly string[];
   readonly succeeded: number;
@@ -53,7 +54,7 @@ interface ChildFailed {
 
 export interface DeployerInput {
   /** Pods that were admitted before the term began. */
-  readonly pods: readonly PodRef[];
+  readonly admitted: readonly PodRef[];
   /** Jittered backoff in ms before attempt `attempt` of one pod (1 = the first repeat). */
   readonly backoffMs: (attempt: number) => number;
 }
@@ -68,12 +69,12 @@ export const deployerMachine = setup({
   actors: { podApply: podApplyMachine },
   actions: {
     /** A pod is another one when its uid or its agent's container changed: the id says so. */
-    followPods: enqueueActions(({ context, enqueue, self }, params: { pods: readonly PodRef[] }) => {
+    followPods: enqueueActions(({ context, enqueue }, params: { pods: readonly PodRef[] }) => {
       const wanted = new Set(params.pods.map((pod) => pod.id));
-      const children: Record<string, unknown> = self.getSnapshot().children;
-      for (const pod of context.pods) if (!wanted.has(pod.id)) enqueue.stopChild(childId(pod.id));
+      const known = new Set(context.pods.map((pod) => pod.id));
+      for (const id of known) if (!wanted.has(id)) enqueue.stopChild(childId(id));
       for (const pod of params.pods) {
-        if (children[childId(pod.id)] !== undefined) continue;
+        if (known.has(pod.id)) continue;
         enqueue.spawnChild("podApply", { id: childId(pod.id), input: { pod: pod.id, backoffMs: context.backoffMs } });
       }
       enqueue.assign({ pods: params.pods, waiting: context.waiting.filter((id) => wanted.has(id)) });
@@ -135,9 +136,9 @@ export const deployerMachine = setup({
   delays: { patience: 1_000 },
 }).createMachine({
   id: "deployer",
-  context: ({ input }) => ({ ...input, deployment: 0, planId: "", waiting: [], succeeded: 0, failed: 0 }),
+  context: ({ input }) => ({ ...input, deployment: 0, planId: "", pods: [], waiting: [], succeeded: 0, failed: 0 }),
   initial: "idle",
-  entry: { type: "followPods", params: ({ context }) => ({ pods: context.pods }) },
+  entry: { type: "followPods", params: ({ context }) => ({ pods: context.admitted }) },
   on: {
     "PODS.CHANGED": { actions: { type: "followPods", params: ({ event }) => ({ pods: event.pods }) } },
     "PLAN.PASSED": { actions: { type: "tellPromote", params: ({ event }) => ({ planId: event.planId }) } },

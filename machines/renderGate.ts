@@ -61,7 +61,12 @@ interface RenderGateContext extends RenderGateInput {
   /** Checks killed in a row because something newer came. */
   readonly superseded: number;
   readonly lastCheckMs: number;
+  /** The verdict that came last, whatever the memory keeps. */
+  readonly last: (CheckVerdict & { readonly planId: string }) | undefined;
 }
+
+const verdictFor = ({ last, verdictOf }: RenderGateContext, planId: string): CheckVerdict | undefined =>
+  last?.planId === planId ? last : verdictOf(planId);
 
 const NOTHING: Release = { planId: "", seq: 0, iteration: 0, reasons: [] };
 
@@ -81,14 +86,18 @@ const gate = setup({
     claim: assign(({ context }) => ({ checking: context.candidate.planId })),
     countSuperseded: assign(({ context }) => ({ superseded: context.superseded + 1 })),
     /** A check came to its end: nothing is starving. */
-    measure: assign((_, params: { tookMs: number }) => ({ lastCheckMs: params.tookMs, superseded: 0 })),
+    learn: assign(({ context }, { verdict }: { verdict: CheckVerdict }) => ({
+      last: { ...verdict, planId: context.checking }, lastCheckMs: verdict.tookMs, superseded: 0,
+    })),
+    /** HAProxy could not be asked: the next attempt is not at once. */
+    delay: assign({ lastCheckMs: 2_500, superseded: 0 }),
     rememberRefusal: assign(({ context }) => ({ refused: context.checking })),
     announcePassed: emit(({ context }) => ({ type: "PLAN.PASSED", planId: context.checking })),
     announceRefused: emit(({ context }) => ({
       type: "PLAN.REFUSED",
       planId: context.checking,
       iteration: context.candidate.iteration,
-      message: context.verdictOf(context.checking)?.message ?? "",
+      message: verdictFor(context, context.checking)?.message ?? "",
     })),
     announceUnproven: emit(({ context }, params: { message: string }) => ({
       type: "PLAN.UNPROVEN", planId: context.checking, message: params.message,
@@ -98,17 +107,17 @@ const gate = setup({
     announceRecovered: emit(({ context }) => ({ type: "GATE.RECOVERED", planId: context.checking })),
   },
   guards: {
-    known: ({ context }) => context.verdictOf(context.checking) !== undefined,
-    proven: ({ context }) => context.verdictOf(context.checking)?.passed === true,
-    candidateProven: ({ context }) => context.verdictOf(context.candidate.planId)?.passed === true,
-    candidateRefused: ({ context }) => context.verdictOf(context.candidate.planId)?.passed === false,
-    remembered: ({ context }, params: { planId: string }) => context.verdictOf(params.planId) !== undefined,
+    known: ({ context }) => verdictFor(context, context.checking) !== undefined,
+    proven: ({ context }) => verdictFor(context, context.checking)?.passed === true,
+    candidateProven: ({ context }) => verdictFor(context, context.candidate.planId)?.passed === true,
+    candidateRefused: ({ context }) => verdictFor(context, context.candidate.planId)?.passed === false,
+    remembered: ({ context }, params: { planId: string }) => verdictFor(context, params.planId) !== undefined,
     inCheck: ({ context }, params: { planId: string }) => context.checking === params.planId,
     ofNewConfiguration: (_, params: { reasons: readonly TriggerReason[] }) => params.reasons.includes("configuration"),
     starving: ({ context }) => context.superseded >= context.maxSuperseded,
     stale: ({ context }) => context.candidate.planId !== context.checking,
     provenAndStale: ({ context }) =>
-      context.verdictOf(context.checking)?.passed === true && context.candidate.planId !== context.checking,
+      verdictFor(context, context.checking)?.passed === true && context.candidate.planId !== context.checking,
     repeated: ({ context }) => context.refused === context.checking,
   },
   delays: {
@@ -122,7 +131,7 @@ const inCheck = { type: "inCheck", params: ({ event }: { event: RenderGateEvent 
 const check = {
   id: "check", src: "check", input: ({ context }: { context: RenderGateContext }) => ({ planId: context.checking }),
 } as const;
-const measure = { type: "measure", params: ({ event }: { event: { output: CheckVerdict } }) => ({ tookMs: event.output.tookMs }) } as const;
+const learn = { type: "learn", params: ({ event }: { event: { output: CheckVerdict } }) => ({ verdict: event.output }) } as const;
 const unproven = {
   type: "announceUnproven", params: ({ event }: { event: { error: unknown } }) => ({ message: String(event.error) }),
 } as const;
@@ -142,7 +151,7 @@ const checkFirst = {
   checking: {
     invoke: {
       ...check,
-      onDone: { target: "judged", actions: measure },
+      onDone: { target: "judged", actions: learn },
       onError: { target: "retrying", actions: unproven },
     },
     on: { "PLAN.RENDERED": replaceUnlessStarving },
@@ -155,7 +164,7 @@ const checkFirst = {
 
 export const renderGateMachine = gate.createMachine({
   id: "renderGate",
-  context: ({ input }) => ({ ...input, candidate: NOTHING, checking: "", refused: "", superseded: 0, lastCheckMs: 0 }),
+  context: ({ input }) => ({ ...input, candidate: NOTHING, checking: "", refused: "", superseded: 0, lastCheckMs: 0, last: undefined }),
   initial: "closed",
   states: {
     closed: {
@@ -214,8 +223,8 @@ export const renderGateMachine = gate.createMachine({
           entry: "claim",
           invoke: {
             ...check,
-            onDone: { target: "judged", actions: measure },
-            onError: { target: "settling", actions: [unproven, { type: "measure", params: { tookMs: 2_500 } }] },
+            onDone: { target: "judged", actions: learn },
+            onError: { target: "settling", actions: [unproven, "delay"] },
           },
           on: {
             "PLAN.RENDERED": [

@@ -1,0 +1,138 @@
+/** The controller: `startController` connects the charts to Kubernetes, HAProxy and the agents, and serves the debug page's variables. */
+import { setImmediate as immediate } from "node:timers/promises";
+import { createAgentClient } from "../agent/client.ts";
+import type { ClientTls } from "../agent/client.ts";
+import { dataplaneOf, toTemplateSources } from "../config/index.ts";
+import { createChecker, createSpawner, haproxyVersion } from "../haproxy/index.ts";
+import { systemClock } from "../kube/index.ts";
+import type { Clock } from "../kube/index.ts";
+import type { KubeClient } from "../kube/types.ts";
+import { startDebugServer } from "../observe/index.ts";
+import type { StandingFault } from "../observe/index.ts";
+import { createRenderService } from "../render/index.ts";
+import type { AgentConnect } from "./agent-port.ts";
+import type { Bus } from "./bus.ts";
+import { createController } from "./core.ts";
+import type { ControllerPorts, Log } from "./core.ts";
+
+export type { Bus, BusMetrics } from "./bus.ts";
+export type { BusEvent, BusEventOf, BusEventType } from "./events.ts";
+export { createController, type ControllerCore, type ControllerPorts, type Log } from "./core.ts";
+export type { AgentConnect, AgentPort, ApplyAnswer, ApplyPart } from "./agent-port.ts";
+
+export interface ControllerOptions {
+  readonly kube: KubeClient;
+  /** Namespace of the configuration, its libraries, the HAProxy pods and the Lease. */
+  readonly namespace: string;
+  /** Name of the HAProxyTemplateConfig. */
+  readonly configName: string;
+  /** How the agents' certificates are judged, and ours: mutual TLS 1.3. */
+  readonly agentTls: ClientTls;
+  /** In place of `spec.dataplane.port`. */
+  readonly agentPort?: number;
+  /** The HAProxy that judges configurations. */
+  readonly haproxyBinary: string;
+  /** Where HAProxy's folder is on a pod; default /etc/haproxy. */
+  readonly baseDir?: string;
+  /** Loopback port of `/debug/vars` and the health paths; 0 = any free one, absent = no server. */
+  readonly debugPort?: number;
+  /** Default 127.0.0.1. */
+  readonly debugHost?: string;
+  /** Holder of the Lease; default `standalone`. */
+  readonly identity?: string;
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** 0 ≤ value < 1. */
+  readonly random?: () => number;
+  /** Wall-clock milliseconds. */
+  readonly wallClock?: () => number;
+}
+
+export interface ControllerHandle {
+  readonly bus: Bus;
+  /** undefined without a debug server. */
+  readonly debugPort: number | undefined;
+  /** Values of `/debug/vars/<name>`. */
+  readonly variables: Readonly<Record<string, () => unknown>>;
+  /** Present state of every actor, by its name. */
+  states(): Readonly<Record<string, unknown>>;
+  faults(): readonly StandingFault[];
+  /** A configuration serves. */
+  ready(): boolean;
+  close(): Promise<void>;
+}
+
+/** Resolves when everything is started (not: when a configuration serves). Rejects when HAProxy cannot be run or the port is taken. */
+export async function startController(options: ControllerOptions): Promise<ControllerHandle> {
+  const { log } = options;
+  const spawner = createSpawner();
+  const closers: (() => Promise<void>)[] = [() => spawner.close()];
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.toReversed()) {
+      await close().catch((error: unknown) => {
+        log.warn({ err: error }, "Something did not close");
+      });
+    }
+  };
+  try {
+    const { version } = await haproxyVersion(options.haproxyBinary, spawner, AbortSignal.timeout(10_000));
+    const checker = createChecker({
+      binary: options.haproxyBinary, spawner, ...(options.baseDir !== undefined && { baseDir: options.baseDir }),
+    });
+    closers.push(() => checker.close());
+    const connect: AgentConnect = (address) => {
+      const client = createAgentClient({ url: `https://${address}`, tls: options.agentTls });
+      return {
+        state: ({ verify, plan }, signal) => client.state({ verify, plan }, signal),
+        apply: (manifest, parts, signal) =>
+          client.apply(manifest, new Map(parts.map(({ path, bytes }) => [path, bytes])), undefined, signal),
+        storePlan: async (planId, blob, signal) => (await client.putPlan(planId, blob, signal)).kind === "stored",
+        close: () => client.close(),
+      };
+    };
+    const ports: ControllerPorts = {
+      kube: options.kube,
+      namespace: options.namespace,
+      configName: options.configName,
+      identity: options.identity ?? "standalone",
+      clock: options.clock ?? systemClock,
+      random: options.random ?? Math.random,
+      wallClock: options.wallClock ?? Date.now,
+      log,
+      connect,
+      compile: (assembled) => {
+        const { service, problems } = createRenderService({
+          spec: assembled.spec, sources: toTemplateSources(assembled), dataplane: dataplaneOf(assembled.spec),
+        });
+        return { service: problems.length === 0 ? service : undefined, problems };
+      },
+      check: (files, signal) => checker.check(files, signal),
+      haproxyVersion: version,
+      ...(options.agentPort !== undefined && { agentPort: options.agentPort }),
+      pause: () => immediate(),
+    };
+    const core = createController(ports);
+    closers.push(() => core.close());
+    const server = options.debugPort === undefined ? undefined : await startDebugServer({
+      port: options.debugPort,
+      ...(options.debugHost !== undefined && { host: options.debugHost }),
+      variables: core.variables,
+      health: () => core.health(),
+      ready: () => core.ready(),
+    });
+    if (server !== undefined) closers.push(() => server.close());
+    log.info({ haproxy: version, namespace: options.namespace, config: options.configName, debugPort: server?.port ?? null }, "Controller started");
+    return {
+      bus: core.bus,
+      debugPort: server?.port,
+      variables: core.variables,
+      states: () => core.states(),
+      faults: () => core.faults(),
+      ready: () => core.ready(),
+      close: closeAll,
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}

@@ -1,0 +1,172 @@
+/** One accepted configuration, or one that is being tried: its watches, its stores and its warm render service. */
+import type { RefusalReason, TrialReply } from "../../machines/controller.ts";
+import { dataplaneOf, dataplaneTimings, watchSpecs } from "../config/index.ts";
+import type { Assembled } from "../config/index.ts";
+import type { RenderContext, RenderOutcome, RenderService } from "../render/types.ts";
+import { createStoreSet } from "../stores/index.ts";
+import type { Shared, StoreSet } from "../stores/index.ts";
+import type { AliasView, StoreSnapshot } from "../stores/types.ts";
+import type { TemplateProblem } from "../templating/types.ts";
+import type { LoadedConfig } from "./config-source.ts";
+import type { PlanShelf } from "./plan-shelf.ts";
+import type { Verdicts } from "./verdicts.ts";
+import type { Watch, WatchPool, WatchRequest } from "./watch-pool.ts";
+
+/** Alias of the watch on HAProxy's own pods; not one that templates read as `resources.…`. */
+export const PODS_ALIAS = "haproxy-pods";
+
+export interface CompiledConfig {
+  /** Absent when there are problems. */
+  readonly service: RenderService | undefined;
+  readonly problems: readonly TemplateProblem[];
+}
+
+export interface IterationDeps {
+  readonly pool: WatchPool;
+  readonly namespace: string;
+  /** Compiles every template; never throws for what a template's author may write. */
+  readonly compile: (assembled: Assembled) => CompiledConfig | Promise<CompiledConfig>;
+  readonly capabilities: () => Readonly<Record<string, boolean>>;
+  readonly verdicts: Verdicts;
+  readonly shelf: PlanShelf;
+}
+
+export class Iteration {
+  readonly config: LoadedConfig;
+  readonly agentPort: number;
+  readonly #service: RenderService;
+  readonly #watches: readonly Shared<Watch>[];
+  readonly #stores: StoreSet;
+  readonly #pods: StoreSet;
+  readonly #capabilities: () => Readonly<Record<string, boolean>>;
+
+  constructor(config: LoadedConfig, service: RenderService, watches: readonly Shared<Watch>[], deps: IterationDeps) {
+    this.config = config;
+    this.agentPort = dataplaneOf(config.assembled.spec).port;
+    this.#service = service;
+    this.#watches = watches;
+    this.#capabilities = deps.capabilities;
+    const stores = watches.map(({ value }, index): [string, Watch["store"]] => [requests(config, deps.namespace)[index]?.alias ?? "", value.store]);
+    this.#stores = createStoreSet(stores.filter(([alias]) => alias !== PODS_ALIAS));
+    this.#pods = createStoreSet(stores.filter(([alias]) => alias === PODS_ALIAS));
+  }
+
+  /** Ids of the watches whose changes ask for a render. */
+  get watchIds(): readonly string[] {
+    return this.#watches.filter(({ value }) => value.alias !== PODS_ALIAS).map(({ value }) => value.id);
+  }
+
+  get driftIntervalMs(): number {
+    return dataplaneTimings(this.config.assembled.spec).driftPreventionInterval;
+  }
+
+  pods(): AliasView | undefined {
+    return this.#pods.snapshot().alias(PODS_ALIAS);
+  }
+
+  snapshot(): StoreSnapshot {
+    return this.#stores.snapshot();
+  }
+
+  render(signal: AbortSignal): Promise<RenderOutcome> {
+    const context: RenderContext = {
+      snapshot: this.snapshot(), haproxyPods: this.pods(), capabilities: this.#capabilities(), renderMode: "reconcile",
+    };
+    return this.#service.render(context, signal);
+  }
+
+  release(): void {
+    for (const watch of this.#watches) watch.release();
+  }
+}
+
+function requests({ assembled: { spec } }: LoadedConfig, namespace: string): readonly WatchRequest[] {
+  const labels = Object.entries(spec.podSelector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`).sort();
+  return [
+    ...watchSpecs(spec).map(({ alias, target, indexBy, ignoreFields, labelSelector, fieldSelector, debounceMs }) => ({
+      alias, ...target, indexBy, ignoreFields, labelSelector, fieldSelector, windowMs: debounceMs,
+    })),
+    {
+      alias: PODS_ALIAS, apiVersion: "v1", resource: "pods", namespace, labelSelector: labels.join(","), fieldSelector: "",
+      indexBy: ["metadata.namespace", "metadata.name"], ignoreFields: ["metadata.managedFields"], windowMs: 0,
+    },
+  ];
+}
+
+/** What a trial leaves: the reply for the chart, and the iteration (kept also when refused, so that its watches go on). */
+export interface Trial {
+  readonly reply: TrialReply;
+  readonly iteration: Iteration | undefined;
+}
+
+const refused = (reason: RefusalReason, message: string, dependsOnInputs: boolean): TrialReply => ({
+  kind: "refused", reason, message, dependsOnInputs,
+});
+
+/**
+ * Compiles, syncs, renders and has HAProxy judge. Rejects when that could not be done (aborted, a watched resource that the API server
+ * does not serve, no HAProxy to ask); nothing is held then.
+ */
+export async function tryConfig(config: LoadedConfig, deps: IterationDeps, signal: AbortSignal): Promise<Trial> {
+  const { service, problems } = await deps.compile(config.assembled);
+  if (service === undefined) {
+    return { reply: refused("ConfigInvalid", describe(problems), false), iteration: undefined };
+  }
+  const watches = requests(config, deps.namespace).map((request) => deps.pool.acquire(request));
+  const iteration = new Iteration(config, service, watches, deps);
+  try {
+    await allSynced(watches.map(({ value }) => value), signal);
+    const outcome = await iteration.render(signal);
+    if (outcome.result === undefined) {
+      return { reply: refused("ConfigInvalid", describe(outcome.problems), true), iteration };
+    }
+    const { plan } = outcome.result;
+    deps.shelf.put(plan);
+    const verdict = await deps.verdicts.judgePlan(plan, signal);
+    if (!verdict.passed) return { reply: refused("HAProxyValidationFailed", verdict.message, true), iteration };
+    return {
+      reply: { kind: "accepted", planId: plan.id, watches: iteration.watchIds, driftIntervalMs: iteration.driftIntervalMs },
+      iteration,
+    };
+  } catch (error) {
+    iteration.release();
+    throw error;
+  }
+}
+
+const describe = (problems: readonly TemplateProblem[]): string =>
+  problems.length === 0 ? "the templates cannot be used" : problems.map((problem) => problem.text).join("\n");
+
+/** A resource that is not served is an error of the configuration, as far as anybody can tell now; other faults pass by themselves. */
+async function allSynced(watches: readonly Watch[], signal: AbortSignal): Promise<void> {
+  const ends: (() => void)[] = [];
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const abort = (): void => {
+        reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
+      };
+      signal.addEventListener("abort", abort);
+      ends.push(() => {
+        signal.removeEventListener("abort", abort);
+      });
+      if (signal.aborted) abort();
+      for (const watch of watches) {
+        const judge = (error: Error): void => {
+          if ((error as { status?: number }).status === 404) {
+            reject(new Error(`watchedResources.${watch.alias}: the API server does not serve it: ${error.message}`, { cause: error }));
+          }
+        };
+        const fault = watch.fault();
+        if (fault !== undefined && !watch.isSynced()) judge(fault);
+        ends.push(watch.onFault((error) => {
+          if (!watch.isSynced()) judge(error);
+        }));
+      }
+      Promise.all(watches.map((watch) => watch.synced)).then(() => {
+        resolve();
+      }, reject);
+    });
+  } finally {
+    for (const end of ends) end();
+  }
+}

@@ -1,0 +1,145 @@
+/** From a plan and what a pod is known to hold to the one request that brings the pod there. Pure. */
+import { IDENTITY_VERSION, LIMITS, PLAN_SCHEMA_VERSION } from "../agent/api.ts";
+import type { AgentState, Manifest, ManifestFile, Token } from "../agent/api.ts";
+import { diffPlans, splices } from "../plan/index.ts";
+import type { LoadedFiles } from "../plan/index.ts";
+import type { Block, PlanDiff, PlanFile, RenderPlan } from "../plan/types.ts";
+import type { ApplyPart } from "./agent-port.ts";
+
+/** What a pod said of itself last. */
+export interface PodState {
+  readonly applied: string;
+  readonly running: string;
+  readonly workerOps: string;
+  readonly lastGood: string;
+  readonly token: Token;
+  readonly blobStored: boolean;
+  readonly haproxyVersion: string;
+  readonly agentOps: AgentState["agent_ops"];
+  readonly features: readonly string[];
+  /** Digests by path, as of the last read; undefined after an apply made them old. */
+  readonly files: Readonly<Record<string, { readonly digest: string }>> | undefined;
+  readonly loaded: LoadedFiles | undefined;
+}
+
+export interface Delivery {
+  readonly manifest: Manifest;
+  readonly parts: readonly ApplyPart[];
+  readonly verdict: PlanDiff["verdict"];
+  readonly reasons: readonly string[];
+}
+
+/** The pod's state as the agent tells it. */
+export function podStateOf(state: AgentState): PodState {
+  const inventory = state.runtime_inventory;
+  return {
+    applied: state.applied_plan_id,
+    running: state.running_plan_id,
+    workerOps: state.worker_ops_plan_id,
+    lastGood: state.lkg_plan_id,
+    token: state.applied_token,
+    blobStored: state.applied_plan_stored,
+    haproxyVersion: state.haproxy?.version ?? "",
+    agentOps: state.agent_ops,
+    features: state.features,
+    files: state.files,
+    loaded: inventory === undefined ? undefined : {
+      maps: new Set(inventory.maps),
+      certs: new Set(inventory.certs),
+      caFiles: new Set(inventory.ca_files),
+      crtLists: new Set(inventory.crt_lists),
+    },
+  };
+}
+
+const describe = (file: PlanFile): ManifestFile => ({
+  path: file.path, digest: file.digest, size: file.size, kind: file.kind, reload_on_change: file.reloadOnChange,
+});
+const refs = (blocks: readonly Block[]): { digest: string; size: number }[] => blocks.map(({ digest, size }) => ({ digest, size }));
+const bytesOf = (blocks: readonly Block[]): Uint8Array[] => blocks.map((block) => block.bytes);
+
+const common = (plan: RenderPlan, pod: PodState, token: Token) => ({
+  identity_version: IDENTITY_VERSION,
+  plan_id: plan.id,
+  plan_schema_version: PLAN_SCHEMA_VERSION,
+  token,
+  expected_prev_plan_id: pod.applied,
+  in_place_ops: [],
+});
+
+/** The whole set; contents of those files that the pod does not hold as they shall be. The worker is reloaded. */
+export function fullDelivery(plan: RenderPlan, pod: PodState, token: Token, reasons: readonly string[], sendAll = false): Delivery {
+  const files: ManifestFile[] = [];
+  const parts: ApplyPart[] = [];
+  for (const [, file] of plan.files.entries()) {
+    if (!sendAll && pod.files?.[file.path]?.digest === file.digest) {
+      files.push(describe(file));
+      continue;
+    }
+    files.push({ ...describe(file), blocks: refs(file.blocks) });
+    parts.push({ path: file.path, bytes: bytesOf(file.blocks) });
+  }
+  return { manifest: { ...common(plan, pod, token), files, ops: [], mode: "reload" }, parts, verdict: "reload", reasons };
+}
+
+/** The difference to `baseline`, which must be the pod's applied plan. */
+export function deltaDelivery(plan: RenderPlan, baseline: RenderPlan, pod: PodState, token: Token): Delivery {
+  const diff = diffPlans(plan, baseline, {
+    haproxyVersion: pod.haproxyVersion,
+    agentOps: new Set(pod.agentOps),
+    features: new Set(pod.features),
+    maxOps: LIMITS.opsPerBatch,
+    ...(pod.loaded !== undefined && { loaded: pod.loaded }),
+  });
+  const changed: ManifestFile[] = [];
+  const parts: ApplyPart[] = [];
+  for (const file of diff.changed) {
+    const before = baseline.files.get(file.path);
+    if (before === undefined || before.blocks.length === 0) {
+      changed.push({ ...describe(file), blocks: refs(file.blocks) });
+      parts.push({ path: file.path, bytes: bytesOf(file.blocks) });
+      continue;
+    }
+    const cuts = splices(before.blocks, file.blocks);
+    changed.push({
+      ...describe(file),
+      patch: {
+        base_digest: before.digest,
+        splices: cuts.map(({ index, remove, insert }) => ({ index, remove, insert: refs(insert) })),
+      },
+    });
+    parts.push({ path: file.path, bytes: cuts.flatMap(({ insert }) => bytesOf(insert)) });
+  }
+  // A worker whose operations are not the applied plan's waits for a reload, or had one refused: only a reload makes it right.
+  const worker = pod.workerOps === pod.applied ? [] : ["the worker does not run what is applied"];
+  const reload = diff.verdict === "reload" || worker.length > 0;
+  return {
+    manifest: {
+      ...common(plan, pod, token),
+      ...(!reload && { expected_worker_ops_plan_id: pod.workerOps }),
+      changed,
+      removed: [...diff.removed],
+      ops: reload ? [] : [...diff.ops],
+      mode: reload ? "reload" : "auto",
+    },
+    parts,
+    verdict: reload ? "reload" : diff.verdict,
+    reasons: [...diff.reasons, ...worker],
+  };
+}
+
+/** Tells the pod that the plan it holds has passed, so that it becomes the one to return to. */
+export function promotion(planId: string, pod: PodState, token: Token): Manifest {
+  return {
+    identity_version: IDENTITY_VERSION, plan_id: planId, plan_schema_version: PLAN_SCHEMA_VERSION, token,
+    expected_prev_plan_id: pod.applied, validated_plan_id: planId, changed: [], removed: [], ops: [], in_place_ops: [], mode: "auto",
+  };
+}
+
+/** Brings the pod back to its last good set. */
+export function reversion(pod: PodState, token: Token): Manifest {
+  return {
+    identity_version: IDENTITY_VERSION, plan_id: pod.lastGood, plan_schema_version: PLAN_SCHEMA_VERSION, token,
+    expected_prev_plan_id: pod.applied, changed: [], removed: [], ops: [], in_place_ops: [], mode: "revert_lkg",
+  };
+}

@@ -1,0 +1,239 @@
+/** The controller's side of each pod: one connection, what the pod said last, and the requests that `podApply` asks for. */
+import type { AgentState, ApplyResult, Manifest, Token } from "../agent/api.ts";
+import { decodePlan, encodePlan } from "../plan/index.ts";
+import type { RenderPlan } from "../plan/types.ts";
+import type { ApplyForm, ApplyReply, KnownState } from "../../machines/podApply.ts";
+import type { PodRef } from "../../machines/discovery.ts";
+import type { AgentConnect, AgentPort, ApplyPart } from "./agent-port.ts";
+import { deltaDelivery, fullDelivery, podStateOf, promotion, reversion } from "./manifest.ts";
+import type { Delivery, PodState } from "./manifest.ts";
+import type { PlanShelf } from "./plan-shelf.ts";
+
+export interface ApplyRecord {
+  readonly pod: string;
+  readonly planId: string;
+  readonly mode: string;
+  readonly ok: boolean;
+  /** Why a reload was needed. */
+  readonly reasons: readonly string[];
+  readonly tookMs: number;
+  readonly message: string;
+}
+
+export interface PodSessionsDeps {
+  readonly connect: AgentConnect;
+  readonly shelf: PlanShelf;
+  /** Epoch of the present term. */
+  readonly epoch: () => number;
+  /** Number of the newest render of the term. */
+  readonly seq: () => number;
+  readonly now: () => number;
+  /** Every apply that an agent answered, whatever it was for. */
+  readonly onApply: (record: ApplyRecord) => void;
+  /** Lets other work of the process have its turn. */
+  readonly pause: () => Promise<void>;
+}
+
+interface Session {
+  readonly pod: PodRef;
+  readonly port: AgentPort;
+  state: PodState | undefined;
+}
+
+export interface PodView {
+  readonly id: string;
+  readonly name: string;
+  readonly address: string;
+  readonly haproxy: string;
+  readonly applied: string;
+  readonly running: string;
+  readonly lastGood: string;
+}
+
+export class PodSessions {
+  readonly #deps: PodSessionsDeps;
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(deps: PodSessionsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Opens and closes connections so that there is one for each of these pods. */
+  follow(pods: readonly PodRef[]): void {
+    const wanted = new Set(pods.map((pod) => pod.id));
+    for (const [id, session] of this.#sessions) {
+      if (wanted.has(id)) continue;
+      this.#sessions.delete(id);
+      session.port.close().catch(() => {});
+    }
+    for (const pod of pods) {
+      if (this.#sessions.has(pod.id)) continue;
+      this.#sessions.set(pod.id, { pod, port: this.#deps.connect(pod.address), state: undefined });
+    }
+  }
+
+  view(): readonly PodView[] {
+    return [...this.#sessions.values()].map(({ pod, state }) => ({
+      id: pod.id,
+      name: `${pod.namespace}/${pod.name}`,
+      address: pod.address,
+      haproxy: state?.haproxyVersion ?? pod.version,
+      applied: state?.applied ?? "",
+      running: state?.running ?? "",
+      lastGood: state?.lastGood ?? "",
+    }));
+  }
+
+  async readState(podId: string, verify: boolean, signal: AbortSignal): Promise<KnownState> {
+    const session = this.#session(podId);
+    const state = await session.port.state({ verify, plan: false }, signal);
+    session.state = podStateOf(state);
+    return known(session.state, verify && this.#drifted(session.state));
+  }
+
+  async send(podId: string, planId: string, seq: number, form: ApplyForm, signal: AbortSignal): Promise<ApplyReply> {
+    const session = this.#session(podId);
+    const plan = this.#deps.shelf.get(planId);
+    if (plan === undefined) throw new Error(`plan ${planId.slice(0, 12)} is not held any more`);
+    session.state ??= podStateOf(await session.port.state({ verify: false, plan: false }, signal));
+    const token = this.#token(seq);
+    let delivery = await this.#delivery(session, plan, token, form, signal);
+    for (let attempt = 0; ; attempt += 1) {
+      const reply = await this.#post(session, delivery.manifest, delivery.parts, delivery.reasons, signal);
+      if (reply.kind !== "missing") return reply.reply;
+      if (attempt > 0 || form === "delta") return { kind: "baseline_unknown" };
+      delivery = fullDelivery(plan, session.state, token, delivery.reasons, true);
+    }
+  }
+
+  async promote(podId: string, planId: string, signal: AbortSignal): Promise<ApplyReply> {
+    const session = this.#session(podId);
+    if (session.state === undefined) return { kind: "moved" };
+    const reply = await this.#post(session, promotion(planId, session.state, this.#token(this.#deps.seq())), [], [], signal);
+    return reply.kind === "missing" ? { kind: "baseline_unknown" } : reply.reply;
+  }
+
+  async revert(podId: string, planId: string, signal: AbortSignal): Promise<ApplyReply> {
+    const session = this.#session(podId);
+    if (session.state === undefined || session.state.applied !== planId) return { kind: "moved" };
+    const reply = await this.#post(session, reversion(session.state, this.#token(this.#deps.seq())), [], ["HAProxy refused the plan"], signal);
+    return reply.kind === "missing" ? { kind: "baseline_unknown" } : reply.reply;
+  }
+
+  /** A plan that is not held, or too large for a blob, is not stored: the pod's baseline is then unknown to the next controller. */
+  async storeBlob(podId: string, planId: string, signal: AbortSignal): Promise<void> {
+    const session = this.#session(podId);
+    const plan = this.#deps.shelf.get(planId);
+    if (plan === undefined) return;
+    const blob = await encodePlan(plan, this.#deps.pause);
+    signal.throwIfAborted();
+    if (blob === undefined) return;
+    const stored = await session.port.storePlan(planId, blob, signal);
+    if (stored && session.state?.applied === planId) session.state = { ...session.state, blobStored: true };
+  }
+
+  async close(): Promise<void> {
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    await Promise.all(sessions.map((session) => session.port.close()));
+  }
+
+  #session(podId: string): Session {
+    const session = this.#sessions.get(podId);
+    if (session === undefined) throw new Error(`pod ${podId} is gone`);
+    return session;
+  }
+
+  #token(seq: number): Token {
+    return { leader_epoch: this.#deps.epoch(), render_seq: seq };
+  }
+
+  async #delivery(session: Session, plan: RenderPlan, token: Token, form: ApplyForm, signal: AbortSignal): Promise<Delivery> {
+    const { state } = session;
+    if (state === undefined) throw new Error(`nothing is known of pod ${session.pod.name}`);
+    if (form === "full") return fullDelivery(plan, state, token, ["the full set was asked for"]);
+    const baseline = await this.#baseline(session, state, signal);
+    if (baseline === undefined) return fullDelivery(plan, state, token, ["no plan is known of what this pod runs"]);
+    return deltaDelivery(plan, baseline, state, token);
+  }
+
+  /** The pod's applied plan: held, or read back from the pod. */
+  async #baseline(session: Session, state: PodState, signal: AbortSignal): Promise<RenderPlan | undefined> {
+    if (state.applied === "") return undefined;
+    const held = this.#deps.shelf.get(state.applied);
+    if (held !== undefined || !state.blobStored) return held;
+    const full: AgentState = await session.port.state({ verify: false, plan: true }, signal);
+    session.state = podStateOf(full);
+    if (full.applied_plan === undefined || full.applied_plan_id !== state.applied) return undefined;
+    try {
+      const plan = await decodePlan(Buffer.from(full.applied_plan, "base64"), this.#deps.pause);
+      if (plan.id !== state.applied) return undefined;
+      this.#deps.shelf.put(plan);
+      return plan;
+    } catch {
+      // A blob of another version or a damaged one: the pod gets the full set.
+      return undefined;
+    }
+  }
+
+  async #post(
+    session: Session, manifest: Manifest, parts: readonly ApplyPart[], reasons: readonly string[], signal: AbortSignal,
+  ): Promise<{ kind: "answer"; reply: ApplyReply } | { kind: "missing" }> {
+    const started = this.#deps.now();
+    const answer = await session.port.apply(manifest, parts, signal);
+    if (answer.kind === "missing") return { kind: "missing" };
+    if (answer.kind === "conflict") {
+      const { conflict } = answer;
+      session.state = undefined;
+      if (conflict.reason === "stale_epoch") {
+        return { kind: "answer", reply: { kind: "deposed", epoch: Math.max(conflict.applied_token.leader_epoch, this.#deps.epoch() + 1) } };
+      }
+      return { kind: "answer", reply: { kind: conflict.reason === "unknown_baseline" ? "baseline_unknown" : "moved" } };
+    }
+    const { result } = answer;
+    session.state = afterApply(session.state, result);
+    const message = result.ok ? "" : refusal(result);
+    this.#deps.onApply({
+      pod: session.pod.id, planId: manifest.plan_id, mode: result.mode, ok: result.ok, reasons, message, tookMs: this.#deps.now() - started,
+    });
+    if (session.state === undefined) return { kind: "answer", reply: { kind: "moved" } };
+    const state = known(session.state, false);
+    return { kind: "answer", reply: result.ok ? { kind: "applied", mode: result.mode, known: state } : { kind: "rejected", message, known: state } };
+  }
+
+  #drifted(state: PodState): boolean {
+    const plan = this.#deps.shelf.get(state.applied);
+    if (plan === undefined || state.files === undefined) return false;
+    for (const [path, file] of plan.files.entries()) if (state.files[path]?.digest !== file.digest) return true;
+    return Object.keys(state.files).some((path) => plan.files.get(path) === undefined);
+  }
+}
+
+const known = (state: PodState, drifted: boolean): KnownState => ({
+  applied: state.applied, running: state.running, lastGood: state.lastGood, blobStored: state.blobStored, drifted,
+});
+
+function afterApply(before: PodState | undefined, result: ApplyResult): PodState | undefined {
+  if (before === undefined) return undefined;
+  const moved = result.applied_plan_id !== before.applied;
+  return {
+    ...before,
+    applied: result.applied_plan_id,
+    running: result.running_plan_id,
+    workerOps: result.worker_ops_plan_id,
+    lastGood: result.lkg_plan_id,
+    token: result.applied_token,
+    blobStored: before.blobStored && !moved,
+    haproxyVersion: result.haproxy?.version ?? before.haproxyVersion,
+    files: moved ? undefined : before.files,
+    // A reload loads every file of the set; what operations added is in the baseline plan.
+    loaded: moved ? undefined : before.loaded,
+  };
+}
+
+function refusal(result: ApplyResult): string {
+  if (result.error !== undefined) return `${result.error.stage}: ${result.error.message}`;
+  const failed = result.op_results.find((op) => !op.ok);
+  if (failed !== undefined) return `${failed.kind}: ${failed.output}`;
+  return result.reload?.output ?? "the agent refused the apply";
+}

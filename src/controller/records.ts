@@ -1,0 +1,175 @@
+/** Books that are kept beside the charts, from what the bus says: faults, the condition, Events, counts. */
+import type { BusEvent } from "./events.ts";
+import { EMPTY_BOOK, noteEvent } from "./condition.ts";
+import type { ConditionBook } from "./condition.ts";
+import { EventLedger } from "./event-ledger.ts";
+import type { EventSubject, Warning } from "./event-ledger.ts";
+import type { ApplyRecord } from "./pod-sessions.ts";
+import { FaultRegistry } from "../observe/index.ts";
+import type { IsolatedFault, TemplateEvent } from "../render/types.ts";
+
+export interface RecordsDeps {
+  readonly faults: FaultRegistry;
+  /** The live configuration object, as an Event's subject. */
+  readonly subject: () => EventSubject;
+  /** `Kind namespace/name` of the configuration object. */
+  readonly configName: string;
+  /** Generation that the object's status speaks of already. */
+  readonly observedGeneration: () => number | undefined;
+}
+
+export interface Counters {
+  applies: number;
+  appliesByMode: Record<string, number>;
+  appliesRefused: number;
+  checks: number;
+  checksRefused: number;
+  reloads: number;
+  renders: number;
+  renderFailures: number;
+  deployments: number;
+}
+
+export class Records {
+  readonly ledger = new EventLedger();
+  readonly counters: Counters = {
+    applies: 0, appliesByMode: {}, appliesRefused: 0, checks: 0, checksRefused: 0, reloads: 0, renders: 0, renderFailures: 0, deployments: 0,
+  };
+  readonly #deps: RecordsDeps;
+  #book: ConditionBook = EMPTY_BOOK;
+  #podNames = new Map<string, string>();
+
+  constructor(deps: RecordsDeps) {
+    this.#deps = deps;
+  }
+
+  get book(): ConditionBook {
+    return this.#book;
+  }
+
+  /** Hears the bus before the charts do. */
+  note(event: BusEvent): void {
+    this.#book = noteEvent(this.#book, event);
+    const { faults } = this.#deps;
+    const config = this.#deps.configName;
+    switch (event.type) {
+      case "CONFIG.INVALID":
+        return this.#config("ConfigInvalid", "ValidationFailed", event.message);
+      case "CONFIG.HELD":
+        return this.#config("ConfigHeld", "ValidationFailed", event.message);
+      case "CONFIG.MISSING":
+        return faults.state("config", [{ object: config, reason: "ConfigMissing", message: "the configuration object does not exist" }]);
+      case "ITERATION.REFUSED":
+        return this.#config(event.reason, "ValidationFailed", event.message);
+      case "ITERATION.ACCEPTED": {
+        faults.state("config", []);
+        faults.state("render", []);
+        faults.state("gate", []);
+        faults.state("component:trial", []);
+        if (this.ledger.stands("config")) this.ledger.state("config", [], "Validated");
+        else if (this.#deps.observedGeneration() !== event.generation) {
+          this.ledger.note({ object: this.#deps.subject(), reason: "Validated", message: `generation ${event.generation} is valid and in force` });
+        }
+        this.ledger.state("render", []);
+        return this.ledger.state("gate", [], "RenderAcceptedByHAProxy");
+      }
+      case "RENDER.FAILED":
+        this.counters.renderFailures += 1;
+        faults.state("render", [{ object: config, reason: "RenderFailed", message: event.message }]);
+        return this.ledger.state("render", [this.#warning("RenderFailed", event.message)]);
+      case "PLAN.RENDERED":
+        this.counters.renders += 1;
+        faults.state("render", []);
+        return this.ledger.state("render", []);
+      case "PLAN.REFUSED":
+        faults.state("gate", [{ object: config, reason: "HAProxyValidationFailed", message: event.message }]);
+        return this.ledger.state("gate", [this.#warning("RenderRefusedByHAProxy", event.message)]);
+      case "PLAN.PASSED":
+        faults.state("unproven", []);
+        faults.state("gate", []);
+        return this.ledger.state("gate", [], "RenderAcceptedByHAProxy");
+      case "PLAN.UNPROVEN":
+        return faults.state("unproven", [{ object: "renderGate", reason: "Unproven", message: event.message }]);
+      case "WATCH.FAULTED":
+        return faults.state(`watch:${event.watch}`, [{ object: `watchedResources.${event.alias}`, reason: "WatchFailed", message: event.message }]);
+      case "WATCH.RECOVERED":
+        return faults.state(`watch:${event.watch}`, []);
+      case "TERM.UNAVAILABLE":
+        return faults.state("term", [{ object: "leadership", reason: "NoTerm", message: event.message }]);
+      case "TERM.BEGAN":
+        return faults.state("term", []);
+      case "PODS.CHANGED": {
+        const names = new Map(event.pods.map((pod) => [pod.id, `Pod ${pod.namespace}/${pod.name}`]));
+        for (const id of this.#podNames.keys()) if (!names.has(id)) faults.state(`pod:${id}`, []);
+        for (const id of names.keys()) faults.state(`probe:${id}`, []);
+        this.#podNames = names;
+        return;
+      }
+      case "PODS.LISTED": {
+        const known = new Set(event.candidates.map((pod) => pod.id));
+        for (const id of this.#probed) if (!known.has(id)) faults.state(`probe:${id}`, []);
+        return;
+      }
+      case "POD.UNREACHABLE":
+        this.#probed.add(event.pod);
+        return faults.state(`probe:${event.pod}`, [{ object: `Pod ${event.name}`, reason: "AgentUnreachable", message: event.message }]);
+      case "POD.FAILED":
+        return faults.state(`pod:${event.pod}`, [{ object: this.#podNames.get(event.pod) ?? `Pod ${event.pod}`, reason: "ApplyFailed", message: event.message }]);
+      case "POD.APPLIED":
+        return faults.state(`pod:${event.pod}`, []);
+      case "DEPLOYMENT.COMPLETED":
+        this.counters.deployments += 1;
+        return;
+      case "STATUS.FAILED":
+        return faults.state("status", [{ object: config, reason: "StatusWriteFailed", message: event.message }]);
+      case "STATUS.WRITTEN":
+        return faults.state("status", []);
+      case "EVENTS.FAILED":
+        return faults.state("events", [{ object: "eventRecorder", reason: "EventWriteFailed", message: event.message }]);
+      case "EVENTS.RECORDED":
+        return faults.state("events", []);
+      default:
+    }
+  }
+
+  readonly #probed = new Set<string>();
+
+  noteApply(record: ApplyRecord): void {
+    const { counters } = this;
+    counters.applies += 1;
+    counters.appliesByMode[record.mode] = (counters.appliesByMode[record.mode] ?? 0) + 1;
+    if (!record.ok) counters.appliesRefused += 1;
+    if (record.mode === "reload" || record.mode === "scheduled") counters.reloads += 1;
+  }
+
+  noteCheck(passed: boolean): void {
+    this.counters.checks += 1;
+    if (!passed) this.counters.checksRefused += 1;
+  }
+
+  /** What a render said of single objects: components that failed, and what templates recorded. */
+  noteObjects(isolated: readonly IsolatedFault[], events: readonly TemplateEvent[]): void {
+    const warnings: Warning[] = [];
+    this.#deps.faults.state("objects", [
+      ...isolated.map(({ object, problem }) => ({
+        object: `${object.kind} ${object.metadata.namespace ?? ""}/${object.metadata.name}`, reason: "TemplateFailed", message: problem.text,
+      })),
+      ...events.map(({ object, reason, message }) => ({ object: `${object.kind} ${object.namespace}/${object.name}`, reason, message })),
+    ]);
+    for (const { object, problem } of isolated) {
+      const { apiVersion, kind, metadata: { name, namespace = "", uid = "" } } = object;
+      warnings.push({ object: { apiVersion, kind, namespace, name, uid }, reason: "TemplateFailed", message: problem.message });
+    }
+    warnings.push(...events);
+    this.ledger.state("objects", warnings);
+  }
+
+  #config(faultReason: string, eventReason: string, message: string): void {
+    this.#deps.faults.state("config", [{ object: this.#deps.configName, reason: faultReason, message }]);
+    this.ledger.state("config", [this.#warning(eventReason, message)], "Validated");
+  }
+
+  #warning(reason: string, message: string): Warning {
+    return { object: this.#deps.subject(), reason, message };
+  }
+}

@@ -1,0 +1,48 @@
+/** HAProxy's verdicts by plan: asked once for each content, remembered. */
+import type { CheckVerdict } from "../../machines/renderGate.ts";
+import type { PlanFile, RenderPlan } from "../plan/types.ts";
+import type { PlanShelf } from "./plan-shelf.ts";
+
+/** Judges files with `haproxy -c -dr`; rejects when HAProxy could not be asked. */
+export type CheckFiles = (
+  files: Iterable<PlanFile>, signal: AbortSignal,
+) => Promise<{ readonly accepted: boolean; readonly message: string; readonly tookMs: number }>;
+
+export class Verdicts {
+  readonly #verdicts = new Map<string, CheckVerdict>();
+  readonly #check: CheckFiles;
+  readonly #shelf: PlanShelf;
+  readonly #onCheck: (planId: string, verdict: CheckVerdict) => void;
+
+  constructor(check: CheckFiles, shelf: PlanShelf, onCheck: (planId: string, verdict: CheckVerdict) => void) {
+    this.#check = check;
+    this.#shelf = shelf;
+    this.#onCheck = onCheck;
+  }
+
+  of(planId: string): CheckVerdict | undefined {
+    return this.#verdicts.get(planId);
+  }
+
+  async judge(planId: string, signal: AbortSignal): Promise<CheckVerdict> {
+    const plan = this.#shelf.get(planId);
+    if (plan === undefined && !this.#verdicts.has(planId)) throw new Error(`plan ${planId.slice(0, 12)} is not held any more`);
+    return plan === undefined ? (this.#verdicts.get(planId) as CheckVerdict) : this.judgePlan(plan, signal);
+  }
+
+  async judgePlan(plan: RenderPlan, signal: AbortSignal): Promise<CheckVerdict> {
+    const remembered = this.#verdicts.get(plan.id);
+    if (remembered !== undefined) return remembered;
+    const files = [...plan.files.entries()].map(([, file]) => file);
+    const { accepted, message, tookMs } = await this.#check(files, signal);
+    const verdict: CheckVerdict = { passed: accepted, message: accepted ? "" : message, tookMs };
+    this.#verdicts.set(plan.id, verdict);
+    // Oldest first; a verdict forgotten costs one check if its plan ever comes back.
+    for (const id of this.#verdicts.keys()) {
+      if (this.#verdicts.size <= 256) break;
+      this.#verdicts.delete(id);
+    }
+    this.#onCheck(plan.id, verdict);
+    return verdict;
+  }
+}

@@ -1,0 +1,97 @@
+import { podApplyMachine } from "../../machines/podApply.ts";
+import type { KnownState } from "../../machines/podApply.ts";
+import { modelTests } from "./harness.ts";
+
+const known = (applied: string, more: Partial<KnownState> = {}): KnownState =>
+  ({ applied, running: applied, lastGood: "p0", blobStored: true, drifted: false, ...more });
+const done = (actor: string, output?: unknown) => ({ type: `xstate.done.actor.${actor}`, output });
+const failed = (actor: string) => ({ type: `xstate.error.actor.${actor}`, error: "no answer" });
+const input = { pod: "a", backoffMs: (attempt: number) => 100 * attempt };
+const partOf = ["apply", "moved", "drift", "promote", "revert", "blob"];
+const key = ({ wanted, verify, owed, known: state, inFlight, form, attempt, rereads, validated, refused }: Record<string, unknown>) => ({
+  wanted, verify, owed, known: state, inFlight, form, attempt: Math.min(attempt as number, 1), rereads, validated, refused,
+});
+const backoff = { type: "xstate.after.backoff.podApply.work.backingOff" };
+
+modelTests({
+  machine: podApplyMachine, child: true, timersByEvent: true, variant: "apply", partOf, input, key,
+  events: [
+    { type: "POD.APPLY", planId: "p1", seq: 1, verify: false },
+    { type: "POD.APPLY", planId: "p2", seq: 2, verify: false },
+    done("readState", known("p1")),
+    done("send", { kind: "applied", mode: "runtime", known: known("p2") }),
+    done("send", { kind: "rejected", message: "[ALERT] no", known: known("p0") }),
+    done("send", { kind: "deposed", epoch: 9 }),
+    failed("readState"),
+    failed("send"),
+    backoff,
+  ],
+});
+
+modelTests({
+  machine: podApplyMachine, child: true, timersByEvent: true, variant: "moved", partOf, input, key,
+  events: [
+    { type: "POD.APPLY", planId: "p1", seq: 1, verify: false },
+    done("readState", known("p0")),
+    done("send", { kind: "applied", mode: "reload", known: known("p1") }),
+    done("send", { kind: "moved" }),
+    done("send", { kind: "baseline_unknown" }),
+    backoff,
+  ],
+});
+
+modelTests({
+  machine: podApplyMachine, child: true, timersByEvent: true, variant: "drift", partOf, input, key,
+  events: [
+    { type: "POD.APPLY", planId: "p1", seq: 1, verify: true },
+    done("readState", known("p1")),
+    done("readState", known("p1", { drifted: true })),
+    done("send", { kind: "applied", mode: "reload", known: known("p1") }),
+    failed("send"),
+    backoff,
+  ],
+});
+
+modelTests({
+  machine: podApplyMachine, child: true, timersByEvent: true, variant: "promote", partOf, input, key,
+  events: [
+    { type: "POD.APPLY", planId: "p1", seq: 1, verify: false },
+    { type: "POD.PROMOTE", planId: "p1" },
+    done("readState", known("p1")),
+    done("readState", known("p1", { lastGood: "p1" })),
+    done("promote", { kind: "applied", mode: "noop", known: known("p1", { lastGood: "p1" }) }),
+    done("promote", { kind: "moved" }),
+    failed("promote"),
+  ],
+});
+
+modelTests({
+  machine: podApplyMachine, child: true, timersByEvent: true, variant: "revert", partOf, input, key,
+  events: [
+    { type: "POD.APPLY", planId: "p1", seq: 1, verify: false },
+    { type: "POD.REVERT", planId: "p1" },
+    done("readState", known("p0")),
+    done("readState", known("p1")),
+    done("readState", known("p1", { running: "p0" })),
+    done("send", { kind: "applied", mode: "runtime", known: known("p1", { running: "p0" }) }),
+    done("revert", { kind: "applied", mode: "file_only", known: known("p0") }),
+    done("revert", { kind: "baseline_unknown" }),
+    failed("revert"),
+    backoff,
+  ],
+});
+
+modelTests({
+  machine: podApplyMachine, child: true, timersByEvent: true, variant: "blob", partOf, input, key,
+  events: [
+    { type: "POD.APPLY", planId: "p1", seq: 1, verify: false },
+    { type: "POD.APPLY", planId: "p2", seq: 2, verify: false },
+    done("readState", known("p1", { blobStored: false })),
+    done("readState", known("", { blobStored: false })),
+    done("send", { kind: "applied", mode: "runtime", known: known("p2", { blobStored: false }) }),
+    done("storeBlob"),
+    failed("storeBlob"),
+    { type: "xstate.after.blobSettle.podApply.blob.settling" },
+    { type: "xstate.after.blobRetry.podApply.blob.failed" },
+  ],
+});
