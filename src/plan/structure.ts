@@ -22,7 +22,10 @@ export interface StructurePiece {
   readonly digest: Digest;
 }
 
-/** Cuts text at section headers. `header` is the section that the text begins in. Blank pieces are left out. */
+/**
+ * Cuts text at section headers. `header` is the section that the text begins in. Blank lines and comments mean nothing to
+ * HAProxy and are left out, but for a comment that continues a line (the line before ends with a backslash).
+ */
 export function structurePieces(text: string, header: string): { readonly pieces: readonly StructurePiece[]; readonly header: string } {
   const pieces: StructurePiece[] = [];
   let current = header;
@@ -31,9 +34,11 @@ export function structurePieces(text: string, header: string): { readonly pieces
     if (body !== "") pieces.push({ header: current, digest: sha256(body) });
     body = "";
   };
+  let continued = false;
   for (const raw of text.split("\n")) {
     const line = raw.trim();
-    if (line === "") continue;
+    if (line === "" || (line.startsWith("#") && !continued)) continue;
+    continued = line.endsWith("\\");
     const word = /^[a-z-]+(?=\s|$)/.exec(raw)?.[0];
     if (word !== undefined && HEADERS.has(word)) {
       flush();

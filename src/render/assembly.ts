@@ -1,0 +1,363 @@
+/**
+ * Puts results of runs together: backends and their winners, text of mounted snippets, files, and the plan's trees. Keeps
+ * all of it between renders and touches only what changed.
+ */
+import {
+  assemblePlan, ChunkedTree, cutBlocks, emptyTrees, planFile, type PlanMap, type PlanTrees, sha256, structureKey, structurePieces, PREAMBLE,
+} from "../plan/index.ts";
+import type { Block, Digest, PlanBackend, PlanFile, RenderPlan } from "../plan/types.ts";
+import { BackendContest } from "./backends.ts";
+import { wholeLines } from "./lines.ts";
+import { chunkBlocks, emptyMount, type MountText, mountText, type MountTree } from "./mount.ts";
+import { type Place, resolveText } from "./output.ts";
+import { type BackendDeclaration, NOTHING_DECLARED } from "./plan-registry.ts";
+import { Profiles } from "./profiles.ts";
+import { type RegisteredFile, sameFile } from "./registered-files.ts";
+import type { Slices } from "./slices.ts";
+import { Instance, Root, type RunResult } from "./unit.ts";
+
+/** One snippet's instances as text. */
+interface Mounted {
+  tree: MountTree;
+  /** Instance key → digest of its text outside declared backends, where there is any. */
+  readonly residues: Map<string, Digest>;
+}
+
+/** A root's text as blocks, with places for mounts and profiles. */
+type RootPart = readonly Block[] | { readonly mount: string } | "profiles";
+
+interface RootFile {
+  readonly parts: readonly RootPart[];
+  /** Mount trees and profile blocks that `file` was made from. */
+  readonly inputs: readonly unknown[];
+  readonly file: PlanFile;
+}
+
+/** Where haproxy.cfg mounts a snippet, and the section that the mount stands in. */
+interface MainMount {
+  readonly snippet: string;
+  readonly header: string;
+}
+
+/** A mistake that shows only when everything is put together. */
+export interface AssemblyProblem {
+  readonly template: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+export class Assembly {
+  readonly #contest = new BackendContest<Instance | Root>();
+  readonly #profiles = new Profiles();
+  readonly #mounts = new Map<string, Mounted>();
+  readonly #roots: readonly Root[];
+  /** Declarations taken over from each owner; an instance's only count while haproxy.cfg mounts its snippet. */
+  readonly #declared = new Map<Instance | Root, RunResult["declared"]>();
+  readonly #texts = new Map<Root, RootFile>();
+  readonly #rootStructure = new Map<string, Digest>();
+  #mainMounts: readonly MainMount[] = [];
+  #mainMounted: ReadonlySet<string> = new Set();
+  #registered = new Map<string, { readonly file: RegisteredFile; readonly plan: PlanFile }>();
+  #fileProblems: AssemblyProblem[] = [];
+  #mapOrder = new Map<string, boolean>();
+  #trees: PlanTrees = emptyTrees();
+
+  constructor(roots: readonly Root[]) {
+    this.#roots = roots;
+  }
+
+  /**
+   * Takes over what ran: `instances` ran or changed, `gone` left, `roots` ran (with success). `all` gives every instance of
+   * a snippet, for the rare case that haproxy.cfg begins or ends to mount it.
+   */
+  async update(
+    instances: ReadonlySet<Instance>,
+    gone: readonly Instance[],
+    roots: readonly Root[],
+    all: (snippet: string) => Iterable<Instance>,
+    slices: Slices,
+  ): Promise<void> {
+    const left = new Set(gone);
+    const retext = new Set(instances);
+    for (const root of roots) {
+      if (!root.main) continue;
+      const declared = root.result.declared;
+      this.#declare(root, "", { ...declared, backends: firstOfEachName(declared.backends) });
+      for (const snippet of symmetricDifference(this.#mainMounted, root.mounted)) for (const instance of all(snippet)) retext.add(instance);
+      this.#mainMounted = root.mounted;
+    }
+    for (const instance of gone) {
+      retext.delete(instance);
+      this.#declare(instance, instance.order, NOTHING_DECLARED);
+    }
+    for (const instance of retext) {
+      this.#declare(instance, instance.order, this.#mainMounted.has(instance.snippet) ? instance.result.declared : NOTHING_DECLARED);
+      if (slices.due()) await slices.breathe();
+    }
+    this.#settleBackends(retext, left);
+    await this.#retext(retext, gone, slices);
+    // What another instance declares can take a place away from an instance whose text a root took as a string.
+    for (const root of this.#roots.filter((each) => roots.includes(each) || each.inlined.size > 0)) {
+      this.#rootParts(root);
+      if (root.main) this.#mainText(root);
+      if (slices.due()) await slices.breathe();
+    }
+    if (roots.length > 0) {
+      this.#orderMaps();
+      this.#registerFiles();
+    }
+    await this.#files(slices);
+  }
+
+  /** What stands in the way of a plan; empty = `plan()` can be used. */
+  problems(): readonly AssemblyProblem[] {
+    const problems = [...this.#fileProblems];
+    const main = this.#roots.find((root) => root.main);
+    const groups = main?.result.declared.groups ?? 0;
+    const template = main?.spec.template ?? "haproxy.cfg";
+    if (groups > 1) problems.push({ template, message: `planRegistry.ProfileGroup() stands ${groups} times`, hint: "it may stand once" });
+    if (groups === 0 && this.#profiles.grouped > 0) {
+      problems.push({ template, message: "profiles are declared but planRegistry.ProfileGroup() stands nowhere", hint: "show it once, before the first backend" });
+    }
+    for (const name of [...this.#profiles.undeclared].sort()) {
+      problems.push({ template, message: `a backend uses the profile ${name}, which nothing declares`, hint: "use the name that planRegistry.Profile returned" });
+    }
+    return problems;
+  }
+
+  plan(): RenderPlan {
+    return assemblePlan(this.#trees);
+  }
+
+  #declare(owner: Instance | Root, order: string, declared: RunResult["declared"]): void {
+    const before = this.#declared.get(owner) ?? NOTHING_DECLARED;
+    if (before === declared) return;
+    this.#contest.declare(owner, order, before.backends, declared.backends);
+    this.#profiles.declare(before, declared);
+    if (declared === NOTHING_DECLARED) this.#declared.delete(owner);
+    else this.#declared.set(owner, declared);
+  }
+
+  /** Settles the winners; an instance that won or lost a name needs its text anew. */
+  #settleBackends(retext: Set<Instance>, gone: ReadonlySet<Instance>): void {
+    const changes = new Map<string, PlanBackend | undefined>();
+    for (const { name, before, after } of this.#contest.settle()) {
+      changes.set(name, after?.backend.plan);
+      this.#profiles.use(before?.backend.plan.record.profile, after?.backend.plan.record.profile);
+      for (const candidate of [before, after]) {
+        if (candidate?.owner instanceof Instance && !gone.has(candidate.owner)) retext.add(candidate.owner);
+      }
+    }
+    this.#profiles.settle();
+    this.#trees = { ...this.#trees, backends: this.#trees.backends.update(changes), profiles: this.#profiles.tree };
+  }
+
+  readonly #placeText = (place: Place): string => {
+    if (place.kind === "backend") return this.#contest.wins(place.backend) ? place.backend.text : "";
+    return place.kind === "section" ? place.text : "";
+  };
+
+  async #retext(instances: ReadonlySet<Instance>, gone: readonly Instance[], slices: Slices): Promise<void> {
+    const changes = new Map<string, Map<string, MountText | undefined>>();
+    const structure = new Map<string, Digest | undefined>();
+    const set = (snippet: string, key: string, text: MountText | undefined, residue: string): void => {
+      let perSnippet = changes.get(snippet);
+      if (perSnippet === undefined) changes.set(snippet, (perSnippet = new Map()));
+      perSnippet.set(key, text);
+      this.#setResidue(snippet, key, residue, structure);
+    };
+    for (const { snippet, key } of gone) set(snippet, key, undefined, "");
+    for (const instance of instances) {
+      const { segments } = instance.result;
+      const residue = segments.length === 1 && typeof segments[0] === "object" ? "" : resolveText(segments, () => "");
+      set(instance.snippet, instance.key, mountText(resolveText(segments, this.#placeText)), residue);
+      if (slices.due()) await slices.breathe();
+    }
+    for (const [snippet, perSnippet] of changes) {
+      const mounted = this.#mounted(snippet);
+      mounted.tree = mounted.tree.update(perSnippet);
+      if (slices.due()) await slices.breathe();
+    }
+    this.#trees = { ...this.#trees, structure: this.#trees.structure.update(structure) };
+  }
+
+  #mounted(snippet: string): Mounted {
+    let mounted = this.#mounts.get(snippet);
+    if (mounted === undefined) this.#mounts.set(snippet, (mounted = { tree: emptyMount(), residues: new Map() }));
+    return mounted;
+  }
+
+  #setResidue(snippet: string, key: string, residue: string, structure: Map<string, Digest | undefined>): void {
+    const { residues } = this.#mounted(snippet);
+    const pieces = residue.trim() === "" ? [] : structurePieces(residue, "").pieces;
+    const digest = pieces.length === 0 ? undefined : sha256(pieces.map((piece) => piece.digest).join(" "));
+    if (residues.get(key) === digest) return;
+    if (digest === undefined) residues.delete(key);
+    else residues.set(key, digest);
+    this.#mainMounts.forEach((mount, index) => {
+      if (mount.snippet === snippet) structure.set(mountKey(mount.header, index, snippet, key), digest);
+    });
+  }
+
+  /** A root's text as blocks; done when it ran. */
+  #rootParts(root: Root): void {
+    const parts: RootPart[] = [];
+    let run: (string | Place)[] = [];
+    const flush = (): void => {
+      const blocks = cutBlocks(resolveText(run, this.#placeText));
+      if (blocks.length > 0) parts.push(blocks);
+      run = [];
+    };
+    let afterGroup = false;
+    for (const segment of root.result.segments) {
+      if (typeof segment === "object" && (segment.kind === "mount" || segment.kind === "profiles")) {
+        flush();
+        parts.push(segment.kind === "mount" ? { mount: segment.snippet } : "profiles");
+      } else {
+        // The group ends its own line: the line end after its token would leave an empty one.
+        run.push(afterGroup && typeof segment === "string" && segment.startsWith("\n") ? segment.slice(1) : segment);
+      }
+      afterGroup = typeof segment === "object" && segment.kind === "profiles";
+    }
+    flush();
+    const path = root.spec.path;
+    this.#texts.set(root, { parts, inputs: [], file: planFile(path, root.spec.kind, []) });
+  }
+
+  /** Structure of haproxy.cfg: its own text by section, and what mounted snippets add outside declared backends. */
+  #mainText(root: Root): void {
+    const own = new Map<string, Digest>();
+    const mounts: MainMount[] = [];
+    const counts = new Map<string, number>();
+    const headers: string[] = [];
+    let header = PREAMBLE;
+    let run: (string | Place)[] = [];
+    const flush = (): void => {
+      const { pieces, header: last } = structurePieces(resolveText(run, () => ""), header);
+      for (const piece of pieces) {
+        const count = counts.get(piece.header) ?? 0;
+        counts.set(piece.header, count + 1);
+        own.set(structureKey(piece.header, `text ${count}`), piece.digest);
+        headers.push(piece.header);
+      }
+      header = last;
+      run = [];
+    };
+    for (const segment of root.result.segments) {
+      if (typeof segment === "object" && segment.kind === "mount") {
+        flush();
+        mounts.push({ snippet: segment.snippet, header });
+      } else {
+        run.push(segment);
+      }
+    }
+    flush();
+    own.set(structureKey("the order of sections", ""), sha256(headers.join("\n")));
+
+    const changes = new Map<string, Digest | undefined>();
+    for (const key of this.#rootStructure.keys()) if (!own.has(key)) changes.set(key, undefined);
+    this.#rootStructure.clear();
+    for (const [key, digest] of own) {
+      this.#rootStructure.set(key, digest);
+      changes.set(key, digest);
+    }
+    if (!sameMounts(mounts, this.#mainMounts)) {
+      this.#mainMounts.forEach((mount, index) => {
+        for (const key of this.#mounted(mount.snippet).residues.keys()) changes.set(mountKey(mount.header, index, mount.snippet, key), undefined);
+      });
+      mounts.forEach((mount, index) => {
+        for (const [key, digest] of this.#mounted(mount.snippet).residues) changes.set(mountKey(mount.header, index, mount.snippet, key), digest);
+      });
+      this.#mainMounts = mounts;
+    }
+    this.#trees = { ...this.#trees, structure: this.#trees.structure.update(changes) };
+  }
+
+  #registerFiles(): void {
+    const problems: AssemblyProblem[] = [];
+    const next = new Map<string, { file: RegisteredFile; plan: PlanFile }>();
+    const fixed = new Map(this.#roots.map((root) => [root.spec.path, root]));
+    for (const root of this.#roots) {
+      for (const [path, file] of root.result.files) {
+        const other = next.get(path);
+        if (fixed.has(path)) {
+          problems.push({ template: root.spec.template, message: `${path} is registered, but ${fixed.get(path)?.spec.template} makes it too`, hint: "give one of the two another name" });
+        } else if (other !== undefined && !sameFile(other.file, file)) {
+          problems.push({ template: root.spec.template, message: `${path} is registered by another template with other content`, hint: "give one of the two another name" });
+        } else if (other === undefined) {
+          const known = this.#registered.get(path);
+          const plan = known !== undefined && sameFile(known.file, file) ? known.plan
+            : planFile(path, file.kind, wholeLines(cutBlocks(file.content)), { reloadOnChange: file.reloadOnPush });
+          next.set(path, { file, plan });
+        }
+      }
+    }
+    const changes = new Map<string, PlanFile | undefined>();
+    for (const path of this.#registered.keys()) if (!next.has(path)) changes.set(path, undefined);
+    for (const [path, { plan }] of next) if (this.#registered.get(path)?.plan !== plan) changes.set(path, plan);
+    this.#registered = next;
+    this.#fileProblems = problems;
+    this.#setFiles(changes);
+  }
+
+  /** Files of roots whose text, mounts or profiles changed. */
+  async #files(slices: Slices): Promise<void> {
+    const changes = new Map<string, PlanFile | undefined>();
+    for (const root of this.#roots) {
+      const text = this.#texts.get(root);
+      if (text === undefined) continue;
+      const inputs = text.parts.map((part) => (part === "profiles" ? this.#profiles.groupBlocks() : "mount" in part ? this.#mounted(part.mount).tree : part));
+      if (inputs.length === text.inputs.length && inputs.length > 0 && inputs.every((input, i) => input === text.inputs[i])) continue;
+      const blocks: Block[] = [];
+      for (const input of inputs) {
+        if (!(input instanceof ChunkedTree)) {
+          blocks.push(...(input as readonly Block[]));
+          continue;
+        }
+        for (const chunk of input.chunks) {
+          for (const block of chunkBlocks(chunk)) blocks.push(block);
+          if (slices.due()) await slices.breathe();
+        }
+      }
+      const file = planFile(root.spec.path, root.spec.kind, wholeLines(blocks), { reloadOnChange: root.spec.reloadOnPush });
+      this.#texts.set(root, { parts: text.parts, inputs, file });
+      changes.set(root.spec.path, file);
+    }
+    this.#setFiles(changes);
+  }
+
+  #setFiles(changes: ReadonlyMap<string, PlanFile | undefined>): void {
+    const maps = new Map<string, PlanMap | undefined>();
+    for (const [path, file] of changes) {
+      const map = file?.kind === "map" ? { ordered: this.#mapOrder.get(path) ?? true, fileDigest: file.digest } : undefined;
+      if (map !== undefined || this.#trees.maps.get(path) !== undefined) maps.set(path, map);
+    }
+    this.#trees = { ...this.#trees, files: this.#trees.files.update(changes), maps: this.#trees.maps.update(maps) };
+  }
+
+  /** Whether order matters, by path of map: what the map's entry says, then what MapMeta says. */
+  #orderMaps(): void {
+    this.#mapOrder = new Map(this.#roots.filter((root) => root.spec.kind === "map").map((root) => [root.spec.path, root.spec.ordered]));
+    for (const root of this.#roots) for (const [path, ordered] of root.result.declared.mapOrder) this.#mapOrder.set(path, ordered);
+    const changes = new Map<string, PlanMap>();
+    for (const [path, map] of this.#trees.maps.entries()) changes.set(path, { ...map, ordered: this.#mapOrder.get(path) ?? true });
+    this.#trees = { ...this.#trees, maps: this.#trees.maps.update(changes) };
+  }
+}
+
+function firstOfEachName(backends: readonly BackendDeclaration[]): readonly BackendDeclaration[] {
+  const seen = new Set<string>();
+  return backends.filter((backend) => !seen.has(backend.name) && seen.add(backend.name));
+}
+
+function symmetricDifference(a: ReadonlySet<string>, b: ReadonlySet<string>): string[] {
+  return [...[...a].filter((each) => !b.has(each)), ...[...b].filter((each) => !a.has(each))];
+}
+
+function mountKey(header: string, index: number, snippet: string, key: string): string {
+  return structureKey(header, `mount ${index} ${snippet} ${key}`);
+}
+
+function sameMounts(a: readonly MainMount[], b: readonly MainMount[]): boolean {
+  return a.length === b.length && a.every((mount, i) => mount.snippet === b[i]?.snippet && mount.header === b[i]?.header);
+}

@@ -1,0 +1,126 @@
+/** planRegistry: what templates declare of the configuration's structure, gathered for one run. */
+import { planBackend, planProfile, residueLines, sha256 } from "../plan/index.ts";
+import type { BackendRecord, PlanBackend, PlanProfile } from "../plan/types.ts";
+import { TemplateFault } from "../templating/index.ts";
+import type { Tokens } from "./output.ts";
+import { backendRecord, profileRecord } from "./records.ts";
+
+export interface BackendDeclaration {
+  readonly name: string;
+  readonly text: string;
+  readonly plan: PlanBackend;
+}
+
+/** What one run declared. */
+export interface Declared {
+  readonly backends: readonly BackendDeclaration[];
+  readonly profiles: ReadonlyMap<string, PlanProfile>;
+  /** Profiles whose text stands where the template put it, not in the group. */
+  readonly placedProfiles: ReadonlySet<string>;
+  readonly mapOrder: ReadonlyMap<string, boolean>;
+  readonly groups: number;
+}
+
+export const NOTHING_DECLARED: Declared = { backends: [], profiles: new Map(), placedProfiles: new Set(), mapOrder: new Map(), groups: 0 };
+
+/** The registry of one run. Its methods are what templates call; they throw TemplateFault. */
+export class PlanRecorder {
+  readonly #tokens: Tokens;
+  readonly #backends: BackendDeclaration[] = [];
+  readonly #profiles = new Map<string, PlanProfile>();
+  readonly #placed = new Set<string>();
+  readonly #sections = new Map<string, { readonly text: string; readonly token: string }>();
+  readonly #mapOrder = new Map<string, boolean>();
+  #groups = 0;
+
+  constructor(tokens: Tokens) {
+    this.#tokens = tokens;
+  }
+
+  declared(): Declared {
+    if (this.#backends.length === 0 && this.#profiles.size === 0 && this.#mapOrder.size === 0 && this.#groups === 0) return NOTHING_DECLARED;
+    return { backends: this.#backends, profiles: this.#profiles, placedProfiles: this.#placed, mapOrder: this.#mapOrder, groups: this.#groups };
+  }
+
+  /** Declares a backend; the token stands where its text belongs. */
+  backend(value: unknown, text: string): string {
+    let record = backendRecord(value);
+    if (!new RegExp(`^\\s*backend\\s+${record.name.replace(/[.]/g, "\\.")}(\\s|$)`, "m").test(text)) {
+      throw new TemplateFault(`the text of backend ${record.name} does not begin its section`, `it needs a line "backend ${record.name}"`);
+    }
+    const obstacle = record.shape === "dynamic" ? dynamicObstacle(record, text) : undefined;
+    if (obstacle !== undefined) record = { ...record, shape: "structural", shapeReason: obstacle };
+    return this.#declare({ name: record.name, text, plan: planBackend(record, text) });
+  }
+
+  /** Declares the named defaults section that backends inherit from; its name depends on its content alone. */
+  profile(value: unknown): string {
+    const record = profileRecord(value);
+    const lines = [`    mode ${record.mode}`];
+    if (record.balance !== undefined) lines.push(`    balance ${record.balance}`);
+    if (record.hashType !== undefined) lines.push(`    hash-type ${record.hashType}`);
+    if (record.defaultServer !== undefined) lines.push(`    default-server ${record.defaultServer}`);
+    for (const line of record.body.split("\n")) if (line.trim() !== "") lines.push(`    ${line.trim()}`);
+    const body = `${lines.join("\n")}\n`;
+    const name = `haptic-be-${sha256(body).slice(0, 16)}`;
+    if (!this.#profiles.has(name)) this.#profiles.set(name, planProfile(name, `defaults ${name}\n${body}`));
+    return name;
+  }
+
+  /** Declares a section by its text: kind `backend` or `profile`. The same declaration twice is one. */
+  section(kind: string, name: string, text: string): string {
+    if (kind !== "backend" && kind !== "profile") throw new TemplateFault(`section kind ${JSON.stringify(kind)} is unknown`, "it is backend or profile");
+    const known = this.#sections.get(`${kind} ${name}`);
+    if (known !== undefined) {
+      if (known.text === text) return known.token;
+      throw new TemplateFault(`section ${kind} ${name} is declared twice with different texts`);
+    }
+    let token: string;
+    if (kind === "backend") {
+      const record = { name, servers: [], shape: "structural" as const, shapeReason: "declared as a section" };
+      token = this.#declare({ name, text, plan: planBackend(record, text) });
+    } else {
+      this.#profiles.set(name, planProfile(name, text));
+      this.#placed.add(name);
+      token = this.#tokens.make({ kind: "section", text });
+    }
+    this.#sections.set(`${kind} ${name}`, { text, token });
+    return token;
+  }
+
+  /** Where all profiles go. Exactly once in haproxy.cfg. */
+  profileGroup(): string {
+    this.#groups++;
+    return this.#tokens.make({ kind: "profiles" });
+  }
+
+  /** Says whether the order of a map's entries matters. */
+  mapMeta(path: string, ordered: boolean): void {
+    const known = this.#mapOrder.get(path);
+    if (known !== undefined && known !== ordered) throw new TemplateFault(`map ${path} is declared both ordered and not ordered`);
+    this.#mapOrder.set(path, ordered);
+  }
+
+  #declare(backend: BackendDeclaration): string {
+    this.#backends.push(backend);
+    return this.#tokens.make({ kind: "backend", backend });
+  }
+}
+
+/** Why a backend that says it is dynamic is not: HAProxy builds it from profile, mode, guid and servers alone. */
+function dynamicObstacle(record: BackendRecord, text: string): string | undefined {
+  if (record.profile === undefined) return "it has no profile";
+  for (const key of ["body", "balance", "hashType", "defaultServer"] as const) {
+    if (record[key] !== undefined) return `it has a ${key} of its own`;
+  }
+  for (const line of residueLines(text)) {
+    const words = line.split(/\s+/);
+    const known =
+      words[0] === "backend" ? words.length === 4 && words[2] === "from" && words[3] === record.profile
+      : words[0] === "mode" ? words.length === 2 && words[1] === record.mode
+      : words[0] === "guid" ? words.length === 2 && words[1] === record.guid
+      : false;
+    if (!known) return `its text holds ${JSON.stringify(words[0] === "backend" ? line : words[0])}, which its record does not account for`;
+  }
+  return undefined;
+}

@@ -1,0 +1,279 @@
+/**
+ * The render service: runs what changed, assembles files and plan. One per accepted configuration; holds the warm graph.
+ */
+import { randomBytes } from "node:crypto";
+import { TemplateError } from "../errors.ts";
+import { createEngine, type CompiledSet, type TemplateProblem, type TemplateSource } from "../templating/index.ts";
+import { Assembly } from "./assembly.ts";
+import { GLOBALS, hostTypes } from "./declarations.ts";
+import { Graph, type IncrementalSource } from "./graph.ts";
+import { Host, type RunHost } from "./host.ts";
+import { OutputSink, type Tokens } from "./output.ts";
+import { type Folders, PathResolver } from "./paths.ts";
+import { ReadIndex } from "./reads.ts";
+import { SharedValues } from "./shared.ts";
+import { type SliceOptions, Slices } from "./slices.ts";
+import type { ViewHolder } from "./stores-host.ts";
+import type { RenderContext, RenderOutcome, RenderResult, RenderService, TemplateEvent } from "./types.ts";
+import { Instance, Root, type RootSpec, type RunResult } from "./unit.ts";
+
+/** What render needs of a HAProxyTemplateConfig's (merged) specification. */
+export interface RenderSpec {
+  readonly watchedResources?: Readonly<Record<string, { readonly indexBy?: readonly string[] }>>;
+  readonly templateSnippets?: Readonly<
+    Record<string, { readonly incremental?: { readonly source?: string; readonly effects?: readonly string[] } }>
+  >;
+  readonly maps?: Readonly<Record<string, { readonly ordered?: boolean }>>;
+  readonly files?: Readonly<Record<string, { readonly reloadOnPush?: boolean }>>;
+  readonly sslCertificates?: Readonly<Record<string, object>>;
+  readonly templatingSettings?: { readonly extraContext?: Readonly<Record<string, unknown>> };
+}
+
+export interface RenderServiceOptions {
+  readonly spec: RenderSpec;
+  /** Every template of the specification, by registry name (see the configuration library's toTemplateSources). */
+  readonly sources: readonly TemplateSource[];
+  /** The `dataplane` block with its defaults. */
+  readonly dataplane: Folders & Readonly<Record<string, unknown>>;
+  /** Length of a slice of work between two turns of the event loop, in ms (default 6). */
+  readonly sliceMs?: number;
+  /** Monotonic milliseconds (default performance.now). */
+  readonly now?: () => number;
+  /** Lets other work run between slices (default: a turn of setImmediate). */
+  readonly pause?: () => Promise<void>;
+  /** Makes tokens of planRegistry unguessable (default: random). It is never part of the output. */
+  readonly nonce?: string;
+}
+
+/** Compiles a configuration's templates. `service` can be used only when there are no problems. */
+export function createRenderService(options: RenderServiceOptions): { readonly service: RenderService; readonly problems: readonly TemplateProblem[] } {
+  const service = new Service(options);
+  return { service, problems: service.problems };
+}
+
+class Service implements RenderService {
+  readonly problems: readonly TemplateProblem[];
+  readonly #set: CompiledSet;
+  readonly #roots: readonly Root[];
+  readonly #reads = new ReadIndex();
+  readonly #graph: Graph;
+  readonly #host: Host;
+  readonly #assembly: Assembly;
+  readonly #stores: ReadonlyMap<string, ViewHolder>;
+  readonly #pods: ViewHolder = { view: undefined, keys: 2 };
+  readonly #slices: SliceOptions;
+  /** Units that ran since assembly took units over. */
+  #ranInstances = new Set<Instance>();
+  #ranRoots = new Set<Root>();
+  #eventful = new Set<Instance>();
+  #last: RenderResult | undefined;
+  #rendered = false;
+
+  constructor(options: RenderServiceOptions) {
+    const { spec } = options;
+    const now = options.now ?? (() => performance.now());
+    this.#slices = { sliceMs: options.sliceMs ?? 6, now, pause: options.pause ?? (() => new Promise((resolve) => setImmediate(resolve))) };
+    const paths = new PathResolver(options.dataplane);
+    this.#roots = rootSpecs(spec, paths).map((root) => new Root(root));
+    const incremental = new Map<string, IncrementalSource>();
+    for (const [snippet, { incremental: settings }] of Object.entries(spec.templateSnippets ?? {})) {
+      if (settings?.source !== undefined) incremental.set(snippet, { snippet, source: settings.source, effects: new Set(settings.effects ?? []) });
+    }
+    const aliases = Object.keys(spec.watchedResources ?? {}).sort();
+    const engine = (components: Iterable<string>): CompiledSet =>
+      createEngine({
+        sources: options.sources,
+        entries: [
+          ...this.#roots.map((root) => ({ template: root.spec.template, kind: "root" as const })),
+          ...[...components].map((template) => ({ template, kind: "component" as const })),
+        ],
+        incremental: (name) => incremental.has(name),
+        globals: GLOBALS,
+        hostTypes: hostTypes(aliases),
+      });
+    // A snippet counts only where a root reaches it; mostly all incremental ones are mounted somewhere.
+    const all = engine(incremental.keys());
+    const mounted = new Set(this.#roots.flatMap((root) => all.mounts(root.spec.template)));
+    const used = [...incremental.keys()].filter((name) => mounted.has(name)).sort();
+    this.#set = used.length === incremental.size ? all : engine(used);
+    this.problems = this.#set.problems;
+    this.#stores = new Map(aliases.map((alias) => [alias, { view: undefined, keys: spec.watchedResources?.[alias]?.indexBy?.length ?? 1 }]));
+    this.#graph = new Graph(used.map((name) => incremental.get(name) as IncrementalSource), this.#roots, this.#reads);
+    this.#assembly = new Assembly(this.#roots);
+    const snippets = Object.keys(spec.templateSnippets ?? {}).sort();
+    const extraContext = spec.templatingSettings?.extraContext ?? {};
+    const nonce = options.nonce ?? randomBytes(9).toString("base64url");
+    this.#host = new Host({ paths, dataplane: options.dataplane, extraContext, snippets, nonce }, this.#stores, this.#pods, this.#reads);
+  }
+
+  async render(context: RenderContext, signal: AbortSignal): Promise<RenderOutcome> {
+    const { now } = this.#slices;
+    const started = now();
+    signal.throwIfAborted();
+    for (const [alias, holder] of this.#stores) holder.view = context.snapshot.alias(alias);
+    this.#pods.view = context.haproxyPods;
+    this.#host.begin(context.capabilities, context.renderMode);
+    this.#graph.advance(context);
+    const idle = this.#graph.pending.size === 0 && this.#graph.gone.length === 0 && this.#roots.every((root) => root.clean);
+    if (idle && this.#last !== undefined && this.#ranInstances.size === 0 && this.#ranRoots.size === 0) {
+      const stats = { ...this.#last.stats, executed: 0, durationMs: now() - started, longestSliceMs: now() - started };
+      return this.#outcome({ ...this.#last, cacheState: "replay", stats }, []);
+    }
+
+    const slices = new Slices(this.#slices, signal);
+    const executed = (await this.#runInstances(slices)) + (await this.#runRoots(slices));
+    const failed = this.#roots.flatMap((root) => (root.problem === undefined ? [] : [root.problem]));
+    // A root that failed has no new output; what the others made waits until it is mended.
+    if (failed.length > 0) return this.#outcome(undefined, failed);
+
+    await this.#assembly.update(this.#ranInstances, this.#graph.gone, [...this.#ranRoots], (snippet) => this.#graph.instances(snippet), slices);
+    for (const instance of this.#graph.gone) this.#eventful.delete(instance);
+    this.#graph.gone = [];
+    this.#ranInstances = new Set();
+    this.#ranRoots = new Set();
+    const problems = this.#assembly.problems();
+    if (problems.length > 0) {
+      this.#last = undefined;
+      return this.#outcome(undefined, problems.map(({ template, message, hint }) => assemblyProblem(template, message, hint)));
+    }
+    const plan = this.#assembly.plan();
+    slices.end();
+    const result: RenderResult = {
+      plan,
+      events: this.#events(),
+      cacheState: this.#rendered ? "warm" : "cold",
+      stats: { components: this.#graph.size, executed, durationMs: now() - started, longestSliceMs: slices.longestMs },
+    };
+    this.#rendered = true;
+    this.#last = result;
+    signal.throwIfAborted();
+    return this.#outcome(result, []);
+  }
+
+  async #runInstances(slices: Slices): Promise<number> {
+    let executed = 0;
+    for (const instance of this.#graph.pending) {
+      const host = this.#host.component(instance, this.#graph.effects(instance.snippet));
+      const before = instance.result;
+      try {
+        instance.result = await this.#run(instance.snippet, host, slices);
+        instance.fault = undefined;
+        this.#graph.faulty.delete(instance);
+      } catch (error) {
+        if (!(error instanceof TemplateError)) throw error;
+        instance.fault = error.problem;
+        this.#graph.faulty.add(instance);
+      }
+      this.#reads.commit(instance);
+      this.#graph.pending.delete(instance);
+      if (instance.result !== before) {
+        this.#ranInstances.add(instance);
+        for (const root of this.#roots) if (root.inlined.has(instance.snippet)) root.clean = false;
+        if (instance.result.events.length > 0) this.#eventful.add(instance);
+        else this.#eventful.delete(instance);
+      }
+      executed++;
+      if (slices.due()) await slices.turn();
+    }
+    return executed;
+  }
+
+  /** Runs roots that are not clean; roots that share values run together, all or none. */
+  async #runRoots(slices: Slices): Promise<number> {
+    let executed = 0;
+    let wanted = new Set(this.#roots.filter((root) => !root.clean));
+    if (wanted.size === 0) return 0;
+    const sharing = (): Root[] => this.#roots.filter((root) => root.usesShared);
+    if ([...wanted].some((root) => root.usesShared)) for (const root of sharing()) wanted.add(root);
+    for (let round = 0; ; round++) {
+      // Values shared by a run that is given up must not be shared on.
+      for (const root of wanted) root.clean = false;
+      const shared = new SharedValues();
+      for (const root of this.#roots) {
+        if (!wanted.has(root)) continue;
+        await this.#runRoot(root, shared, slices);
+        executed++;
+      }
+      const left = sharing().filter((root) => !wanted.has(root));
+      if (left.length === 0 || ![...wanted].some((root) => root.usesShared) || round === 2) return executed;
+      wanted = new Set(round === 1 ? this.#roots : sharing());
+    }
+  }
+
+  async #runRoot(root: Root, shared: SharedValues, slices: Slices): Promise<void> {
+    let used = false;
+    shared.onUse = () => {
+      used = true;
+    };
+    const host = this.#host.root(root, shared);
+    root.inlined = new Set();
+    const inline = (snippet: string): string => {
+      root.inlined.add(snippet);
+      return inlineText(this.#graph.instances(snippet), host.tokens);
+    };
+    try {
+      root.result = await this.#run(root.spec.template, host, slices, inline);
+      root.problem = undefined;
+      const mounts = root.result.segments.flatMap((segment) => (typeof segment === "object" && segment.kind === "mount" ? [segment.snippet] : []));
+      root.mounted = new Set([...mounts, ...root.inlined]);
+      this.#ranRoots.add(root);
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      root.problem = error.problem;
+    }
+    this.#reads.commit(root);
+    root.usesShared = used;
+    root.clean = true;
+  }
+
+  async #run(template: string, host: RunHost, slices: Slices, renderIncremental: (snippet: string) => string = () => ""): Promise<RunResult> {
+    this.#reads.begin();
+    const sink = new OutputSink(host.tokens);
+    const run = this.#set.start(template, { globals: host.globals, sink, due: slices.due, renderIncremental });
+    try {
+      for (let step = run.next(); step.done !== true; step = run.next()) await slices.turn();
+    } catch (error) {
+      if (!(error instanceof TemplateError)) this.#reads.abandon();
+      throw error;
+    }
+    return { segments: sink.segments(), declared: host.plan.declared(), events: host.events, files: host.files.files() };
+  }
+
+  #outcome(result: RenderResult | undefined, problems: readonly TemplateProblem[]): RenderOutcome {
+    const isolated = [...this.#graph.faulty]
+      .sort((a, b) => (a.order < b.order ? -1 : 1))
+      .map(({ source, id, item, fault }) => ({ source, id, object: item, problem: fault as TemplateProblem }));
+    return { result, problems, isolated };
+  }
+
+  /** Events of roots, then of instances in order; equal ones once. */
+  #events(): readonly TemplateEvent[] {
+    const instances = [...this.#eventful].sort((a, b) => (a.order < b.order ? -1 : 1));
+    const events = new Map<string, TemplateEvent>();
+    for (const unit of [...this.#roots, ...instances]) for (const event of unit.result.events) events.set(JSON.stringify(event), event);
+    return [...events.values()];
+  }
+}
+
+/** All instances' output as text, for a root that wants it as a string; declarations keep their places. */
+function inlineText(instances: Iterable<Instance>, tokens: Tokens): string {
+  const ordered = [...instances].sort((a, b) => (a.key < b.key ? -1 : 1));
+  return ordered.map((instance) => instance.result.segments.map((segment) => (typeof segment === "string" ? segment : tokens.make(segment))).join("")).join("");
+}
+
+/** haproxy.cfg first, then maps, files and certificates by name. */
+function rootSpecs(spec: RenderSpec, paths: PathResolver): RootSpec[] {
+  const named = <T>(entries: Readonly<Record<string, T>> | undefined): [string, T][] => Object.entries(entries ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  return [
+    { template: "haproxy.cfg", path: "haproxy.cfg", kind: "config", reloadOnPush: true, ordered: true },
+    ...named(spec.maps).map(([name, map]): RootSpec => ({ template: `map:${name}`, path: paths.resolve(name, "map"), kind: "map", reloadOnPush: true, ordered: map.ordered ?? true })),
+    ...named(spec.files).map(([name, file]): RootSpec => ({
+      template: `file:${name}`, path: paths.resolve(name, "file"), kind: "general", reloadOnPush: file.reloadOnPush ?? true, ordered: true,
+    })),
+    ...named(spec.sslCertificates).map(([name]): RootSpec => ({ template: `cert:${name}`, path: paths.resolve(name, "cert"), kind: "cert", reloadOnPush: true, ordered: true })),
+  ];
+}
+
+function assemblyProblem(template: string, message: string, hint: string): TemplateProblem {
+  return { code: "HAPTIC_E_TEMPLATE_RUN", template, line: 1, column: 1, message, hint, chain: [], text: `${template}: ${message}\nhint: ${hint}` };
+}

@@ -1,0 +1,79 @@
+/** What a render runs: root templates, and instances of incremental snippets. */
+import type { FileKind } from "../plan/types.ts";
+import type { KubeObject } from "../stores/types.ts";
+import type { TemplateProblem } from "../templating/types.ts";
+import type { Segment } from "./output.ts";
+import { type Declared, NOTHING_DECLARED } from "./plan-registry.ts";
+import type { ReadEntry, Unit } from "./reads.ts";
+import type { RegisteredFile } from "./registered-files.ts";
+import type { TemplateEvent } from "./types.ts";
+
+/** What a run that went well leaves. */
+export interface RunResult {
+  readonly segments: readonly Segment[];
+  readonly declared: Declared;
+  readonly events: readonly TemplateEvent[];
+  readonly files: ReadonlyMap<string, RegisteredFile>;
+}
+
+export const EMPTY_RESULT: RunResult = { segments: [], declared: NOTHING_DECLARED, events: [], files: new Map() };
+
+/** One incremental snippet for one object of its source. Keeps its last good result while it fails. */
+export class Instance implements Unit {
+  reads: ReadEntry[] = [];
+  result: RunResult = EMPTY_RESULT;
+  fault: TemplateProblem | undefined;
+  readonly snippet: string;
+  readonly source: string;
+  /** `namespace/name`. */
+  readonly id: string;
+  /** Sorts instances of a snippet: namespace, then name. */
+  readonly key: string;
+  item: KubeObject;
+
+  constructor(snippet: string, source: string, id: string, item: KubeObject) {
+    this.snippet = snippet;
+    this.source = source;
+    this.id = id;
+    this.item = item;
+    this.key = `${item.metadata.namespace ?? ""}\u0000${item.metadata.name}`;
+  }
+
+  /** Sorts instances of all snippets. */
+  get order(): string {
+    return `${this.snippet}\u0000${this.source}\u0000${this.key}`;
+  }
+}
+
+export interface RootSpec {
+  /** Registry name: `haproxy.cfg`, `map:host.map`. */
+  readonly template: string;
+  readonly path: string;
+  readonly kind: FileKind;
+  readonly reloadOnPush: boolean;
+  /** Maps: whether the order of entries matters. */
+  readonly ordered: boolean;
+}
+
+/** One root template: haproxy.cfg, a map, a file, a certificate. */
+export class Root implements Unit {
+  reads: ReadEntry[] = [];
+  result: RunResult = EMPTY_RESULT;
+  problem: TemplateProblem | undefined;
+  /** Has run since its inputs changed. */
+  clean = false;
+  usesShared = false;
+  /** Incremental snippets whose text the last run took as a string; it runs again when one of their instances does. */
+  inlined = new Set<string>();
+  /** Snippets that the last run mounted or took as a string. */
+  mounted: ReadonlySet<string> = new Set();
+  readonly spec: RootSpec;
+
+  constructor(spec: RootSpec) {
+    this.spec = spec;
+  }
+
+  get main(): boolean {
+    return this.spec.kind === "config";
+  }
+}

@@ -1,0 +1,248 @@
+import { setImmediate } from "node:timers/promises";
+import fc from "fast-check";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { diffPlans, type OpKind, type RenderPlan } from "../../../src/plan/index.ts";
+import { createRenderService } from "../../../src/render/index.ts";
+import { context, never, options, planOf, render, route, service, slice, target, TEMPLATES, text, texts, type World, world } from "./fixture.ts";
+
+const OPS = new Set<OpKind>([
+  "backend_add", "backend_publish", "backend_unpublish", "backend_del", "wait_be_removable", "server_add", "server_enable",
+  "server_disable", "server_set_addr", "wait_srv_removable", "server_del", "map_add", "map_set", "map_del", "map_replace",
+]);
+const diff = (next: RenderPlan, baseline: RenderPlan) => diffPlans(next, baseline, { haproxyVersion: "3.4.7", agentOps: OPS });
+
+function filled(): World {
+  const on = world();
+  on.put("routes", route("ns", "a", "a.example", "web"));
+  on.put("routes", route("ns", "b", "b.example", "api"));
+  on.put("services", target("ns", "web"));
+  on.put("endpoints", slice("ns", "web-1", "web", ["10.0.0.1", "10.0.0.2"]));
+  return on;
+}
+
+test("files hold what the templates say, backends in their places and profiles in their group", async () => {
+  const plan = await planOf(service(), filled());
+  const config = text(plan, "haproxy.cfg") as string;
+  const profile = [...plan.profiles.entries()][0]?.[0] as string;
+  assert.match(config, `timeout server 10s\ndefaults ${profile}\n    mode http\n    balance roundrobin\nfrontend http from base\n`);
+  assert.match(config, `backend ns_web from ${profile}\n    server web-1-0 10.0.0.1:8080\n    server web-1-1 10.0.0.2:8080\n`);
+  assert.not.match(config, "haptic:");
+  assert.is(text(plan, "maps/host.map"), "# host -> backend\na.example ns_web\nb.example ns_api\n");
+  assert.is(text(plan, "maps/names.map"), "a web\nb api\n");
+  assert.is(text(plan, "general/error.http"), "HTTP/1.0 503 Unavailable\n\nsorry\n");
+  assert.equal([...plan.maps.entries()].map(([path, map]) => [path, map.ordered]), [["maps/host.map", false], ["maps/names.map", true]]);
+  assert.equal(plan.backends.get("ns_web")?.record.servers.length, 2);
+  assert.is(plan.backends.get("ns_web")?.record.shape, "dynamic");
+});
+
+test("nothing changed gives the former result without running anything", async () => {
+  const on = filled();
+  const rendering = service();
+  const first = await render(rendering, on);
+  assert.is(first.result?.cacheState, "cold");
+  const second = await render(rendering, on);
+  assert.is(second.result?.cacheState, "replay");
+  assert.is(second.result?.plan, first.result?.plan);
+  assert.is(second.result?.stats.executed, 0);
+});
+
+test("a changed object runs only what read it, and the difference is what changed", async () => {
+  const on = filled();
+  const rendering = service();
+  const before = await planOf(rendering, on);
+  on.put("endpoints", slice("ns", "web-1", "web", ["10.0.0.1", "10.0.0.3"]));
+  const { result } = await render(rendering, on);
+  assert.is(result?.cacheState, "warm");
+  assert.is(result?.stats.executed, 1);
+  assert.equal(diff(result?.plan as RenderPlan, before).ops, [{ kind: "server_set_addr", backend: "ns_web", server: "web-1-1", address: "10.0.0.3", port: 8080 }]);
+});
+
+test("a new route is a runtime change: comments that components write do not count", async () => {
+  const on = filled();
+  const rendering = service();
+  const before = await planOf(rendering, on);
+  on.put("routes", route("ns", "c", "c.example", "new"));
+  on.put("endpoints", slice("ns", "new-1", "new", ["10.0.0.9"]));
+  const result = diff(await planOf(rendering, on), before);
+  assert.is(result.verdict, "runtime", result.reasons.join());
+  assert.equal(result.ops.map((op) => op.kind), ["backend_add", "server_add", "server_enable", "backend_publish", "map_add", "map_replace"]);
+});
+
+test("an object that appears wakes those who looked for it in vain", async () => {
+  const on = filled();
+  const rendering = service();
+  const { result } = await render(rendering, on);
+  assert.equal(result?.events, [
+    { object: { apiVersion: "example.org/v1", kind: "Route", namespace: "ns", name: "b", uid: "ns-b" }, reason: "ServiceNotFound", message: "there is no service api" },
+  ]);
+  on.put("services", target("ns", "api", "leastconn"));
+  const next = await render(rendering, on);
+  assert.equal(next.result?.events, []);
+  assert.match(text(next.result?.plan as RenderPlan, "haproxy.cfg") as string, "balance leastconn");
+});
+
+test("of two routes that declare one backend the first counts, and the next takes its place", async () => {
+  const on = filled();
+  const rendering = service();
+  on.put("routes", route("ns", "z", "z.example", "web"));
+  const config = text(await planOf(rendering, on), "haproxy.cfg") as string;
+  assert.is(config.split("backend ns_web from").length, 2);
+  assert.ok(config.indexOf("# route a") < config.indexOf("backend ns_web"));
+  assert.match(config, "# route z\n");
+  on.drop("routes", "ns", "a");
+  const after = text(await planOf(rendering, on), "haproxy.cfg") as string;
+  assert.is(after.split("backend ns_web from").length, 2);
+  assert.ok(after.indexOf("# route z") < after.indexOf("backend ns_web"));
+});
+
+test("a broken object keeps its last good output, is named, and harms nobody else", async () => {
+  const on = filled();
+  const rendering = service();
+  await render(rendering, on);
+  on.put("routes", route("ns", "a", "a.example", "web", { broken: true }));
+  on.put("routes", route("ns", "c", "c.example", "new"));
+  const { result, isolated } = await render(rendering, on);
+  assert.equal(isolated.map(({ source, id, problem }) => [source, id, problem.template, problem.line]), [["routes", "ns/a", "backends", 17]]);
+  assert.match(isolated[0]?.problem.message as string, "this route is broken");
+  assert.match(text(result?.plan as RenderPlan, "haproxy.cfg") as string, "server web-1-1 10.0.0.2:8080");
+  assert.match(text(result?.plan as RenderPlan, "maps/host.map") as string, "c.example ns_new\n");
+  on.put("routes", route("ns", "a", "a.example", "web"));
+  assert.equal((await render(rendering, on)).isolated, []);
+});
+
+test("a root that fails gives problems and no result, and the next good state a result", async () => {
+  const templates = { ...TEMPLATES, "file:error.http": `{% if len(resources.routes.List()) > 2 %}{% fail("too many") %}{% end %}fine` };
+  const on = filled();
+  const rendering = service(templates);
+  await planOf(rendering, on);
+  on.put("routes", route("ns", "c", "c.example", "new"));
+  const failed = await render(rendering, on);
+  assert.is(failed.result, undefined);
+  assert.equal(failed.problems.map(({ template, line }) => [template, line]), [["file:error.http", 1]]);
+  on.drop("routes", "ns", "b");
+  const mended = await render(rendering, on);
+  assert.is(mended.result?.plan.id, (await planOf(service(templates), on)).id);
+});
+
+test("templates that do not compile are told by place", () => {
+  const { problems } = createRenderService(options({ ...TEMPLATES, hosts: "{{ itm.spec.host }}" }));
+  assert.is(problems.length, 1);
+  assert.is(problems[0]?.template, "hosts");
+  assert.match(problems[0]?.message as string, "itm");
+});
+
+test("profiles without a place for them are a problem with a hint", async () => {
+  const templates = { ...TEMPLATES, "haproxy.cfg": (TEMPLATES["haproxy.cfg"] as string).replace("{{ planRegistry.ProfileGroup() }}\n", "") };
+  const { result, problems } = await render(service(templates), filled());
+  assert.is(result, undefined);
+  assert.match(problems[0]?.message as string, "ProfileGroup");
+  assert.is((await render(service(templates), world())).problems.length, 0);
+});
+
+test("registered files are in the plan, and a conflict with a template's own file is a problem", async () => {
+  const register = (name: string): Record<string, string> => ({
+    ...TEMPLATES,
+    "map:host.map": `{% fileRegistry.Register("cert", "a.b.pem", "PEM") %}{{ fileRegistry.Register("file", "${name}", "x", false) }} y\n`,
+  });
+  const plan = await planOf(service(register("note.txt")), world());
+  assert.is(text(plan, "maps/host.map"), "general/note.txt y\n");
+  assert.is(plan.files.get("general/note.txt")?.reloadOnChange, false);
+  assert.is(plan.files.get("ssl/a_b.pem")?.secret, true);
+  const { problems } = await render(service(register("error.http")), world());
+  assert.match(problems[0]?.message as string, "general/error.http is registered, but file:error.http makes it too");
+});
+
+test("roots that share values run together, the others do not", async () => {
+  const templates = {
+    ...TEMPLATES,
+    "file:one": `{% var n, first = shared.ComputeIfAbsent("n", func() any { return len(resources.services.List()) }) %}{{ n }} {{ first }}`,
+    "file:two": `{% var n, first = shared.ComputeIfAbsent("n", func() any { return "never" }) %}{{ n }} {{ first }}`,
+    "file:three": `{{ extraContext.greeting }}`,
+  };
+  const on = filled();
+  const rendering = service(templates);
+  const first = await planOf(rendering, on);
+  assert.equal([text(first, "general/one"), text(first, "general/two"), text(first, "general/three")], ["1 true\n", "1 false\n", "hello\n"]);
+  on.put("services", target("ns", "other"));
+  const { result } = await render(rendering, on);
+  assert.is(result?.stats.executed, 2);
+  assert.equal([text(result?.plan as RenderPlan, "general/one"), text(result?.plan as RenderPlan, "general/two")], ["2 true\n", "2 false\n"]);
+});
+
+test("the HAProxy pods are a store whose change runs its readers", async () => {
+  const templates = { ...TEMPLATES, "file:pods": `{% for _, pod := range controller.haproxy_pods.List() %}{{ pod.metadata.name }} {% end %}` };
+  const rendering = service(templates);
+  const on = filled();
+  const pods = world();
+  const view = () => pods.set.snapshot().alias("routes");
+  pods.put("routes", route("ns", "pod-1", "", ""));
+  const first = await rendering.render(context(on, { haproxyPods: view() }), never);
+  assert.is(text(first.result?.plan as RenderPlan, "general/pods"), "pod-1 \n");
+  pods.put("routes", route("ns", "pod-2", "", ""));
+  const second = await rendering.render(context(on, { haproxyPods: view() }), never);
+  assert.is(text(second.result?.plan as RenderPlan, "general/pods"), "pod-1 pod-2 \n");
+  assert.is(second.result?.stats.executed, 1);
+});
+
+test("reads of stores are checked: too many keys, none, and several objects where one is wanted", async () => {
+  const fails = async (expression: string): Promise<string> => {
+    const { problems } = await render(service({ ...TEMPLATES, "file:x": `{{ toJSON(${expression}) }}` }), filled());
+    return problems[0]?.message as string;
+  };
+  assert.match(await fails(`resources.services.Fetch()`), "got 0 keys");
+  assert.match(await fails(`resources.services.Fetch("a", "b", "c")`), "got 3 keys; its index has 2");
+  assert.match(await fails(`resources.routes.GetSingle("ns")`), "found 2 objects");
+});
+
+test("a render that is abandoned leaves nothing that the next one could get wrong", async () => {
+  const on = filled();
+  for (let i = 0; i < 60; i++) on.put("routes", route("ns", `r${i}`, `r${i}.example`, `s${i}`));
+  let turns = 0;
+  const controller = new AbortController();
+  const rendering = service(TEMPLATES, {
+    sliceMs: 0,
+    pause: async () => {
+      if (++turns === 25) controller.abort(new Error("superseded"));
+      await setImmediate();
+    },
+  });
+  await rendering.render(context(on), controller.signal).then(() => assert.unreachable(), (error: Error) => assert.is(error.message, "superseded"));
+  on.put("endpoints", slice("ns", "s1-1", "s1", ["10.0.0.7"]));
+  on.drop("routes", "ns", "r3");
+  const plan = await planOf(rendering, on);
+  const fresh = await planOf(service(), on);
+  assert.equal(texts(plan), texts(fresh));
+  assert.is(plan.id, fresh.id);
+});
+
+test("incremental equals full: after any sequence of changes, bytes and identity are those of a fresh service", async () => {
+  const namespace = fc.constantFrom("n1", "n2");
+  const small = (prefix: string) => fc.integer({ min: 0, max: 6 }).map((i) => `${prefix}${i}`);
+  const address = fc.integer({ min: 1, max: 9 }).map((i) => `10.0.0.${i}`);
+  type Change = (on: World) => void;
+  const change: fc.Arbitrary<Change> = fc.oneof(
+    fc.tuple(namespace, small("r"), small("h"), small("s")).map(([ns, name, host, to]): Change => (on) => on.put("routes", route(ns, name, `${host}.example`, to))),
+    fc.tuple(namespace, small("r")).map(([ns, name]): Change => (on) => on.drop("routes", ns, name)),
+    fc.tuple(namespace, small("s"), fc.constantFrom(undefined, "leastconn", "random")).map(([ns, name, balance]): Change => (on) => on.put("services", target(ns, name, balance))),
+    fc.tuple(namespace, small("s")).map(([ns, name]): Change => (on) => on.drop("services", ns, name)),
+    fc.tuple(namespace, small("e"), small("s"), fc.array(address, { maxLength: 3 })).map(([ns, name, of, list]): Change => (on) => on.put("endpoints", slice(ns, name, of, list))),
+    fc.tuple(namespace, small("e")).map(([ns, name]): Change => (on) => on.drop("endpoints", ns, name)),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(change, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 10 }), async (steps) => {
+      const on = world();
+      const rendering = service();
+      for (const changes of steps) {
+        for (const apply of changes) apply(on);
+        const warm = await planOf(rendering, on);
+        const fresh = await planOf(service(), on);
+        assert.equal(texts(warm), texts(fresh));
+        assert.is(warm.id, fresh.id);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test.run();
