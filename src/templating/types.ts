@@ -64,6 +64,8 @@ export interface RunEnvironment {
   readonly due: () => boolean;
   /** Text of all instances of an incremental snippet, for where a root needs it as a string (macro, expression). */
   readonly renderIncremental?: (snippet: string) => string;
+  /** The instant that time-dependent functions (certificate_info) see, in milliseconds; the machine's clock by default. */
+  readonly now?: number;
 }
 
 /** A template run: resume with the answer to the last read request, or with nothing after a slice. Throws TemplateError. */

@@ -4,9 +4,11 @@ import { TemplateFault } from "../runtime/faults.ts";
 import { FunctionValue } from "../runtime/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { TemplateFunction } from "./define.ts";
+import { certificateFunctions } from "./certificates.ts";
 import { encodingFunctions } from "./encoding.ts";
 import { listFunctions } from "./lists.ts";
 import { mapFunctions } from "./maps.ts";
+import { networkFunctions } from "./networks.ts";
 import { numberFunctions } from "./numbers.ts";
 import { regexFunctions } from "./regex.ts";
 import { stringFunctions } from "./strings.ts";
@@ -21,6 +23,8 @@ export const families: readonly { readonly title: string; readonly functions: re
   { title: "Maps", functions: mapFunctions },
   { title: "Numbers", functions: numberFunctions },
   { title: "Encodings", functions: encodingFunctions },
+  { title: "Networks", functions: networkFunctions },
+  { title: "Certificates", functions: certificateFunctions },
 ];
 
 const functions = new Map<string, { fn: TemplateFunction; type: FunctionType }>();

@@ -82,7 +82,7 @@ export const valueFunctions: readonly TemplateFunction[] = [
   define({
     name: "dig_string",
     signature: "func(value any, otherwise any, keys ...any) string",
-    doc: "dig, then otherwise when that is nil, then text.",
+    doc: "Like dig, with otherwise in place of nil, as text.",
     examples: [['{{ dig_string(map[string]any{"a": 5}, "x", "a") }} {{ dig_string(nil, "x", "a") }}', "5 x"]],
     run: (_: Runtime, value: unknown, otherwise: unknown, ...keys: unknown[]) => {
       let at = value;

@@ -36,6 +36,7 @@ export class Runtime {
   #sink: Sink;
   #capturing = false;
   #seen: Set<string> | undefined;
+  #now: number | undefined;
 
   constructor(environment: RunEnvironment, source: UnitSource) {
     this.#environment = environment;
@@ -206,6 +207,11 @@ export class Runtime {
 
   panic(v: unknown): never {
     throw new TemplateFault(text.textOf(v));
+  }
+
+  /** The run's one instant, in milliseconds: equal inputs give equal bytes. */
+  now(): number {
+    return (this.#now ??= this.#environment.now ?? Date.now());
   }
 
   /** Whether this key is asked for the first time in the run. */

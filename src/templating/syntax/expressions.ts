@@ -240,6 +240,10 @@ export class ExpressionParser {
       this.expect(")");
       return { kind: "paren", x, at };
     }
+    if (this.is("map") && this.peek()?.text === "(") {
+      this.position++;
+      return { kind: "name", name: "map", at };
+    }
     if (this.is("[") || this.is("map") || this.is("interface")) {
       const type = this.type();
       if (this.is("{") && !noLiteral) return this.composite(type);
