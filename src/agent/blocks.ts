@@ -1,7 +1,7 @@
 /** Digests of blocks and of files as lists of blocks, as the manifest defines them. */
 import { hash } from "node:crypto";
 
-export { rootDigest } from "../plan/chunks.ts";
+export { rootDigest } from "../plan/index.ts";
 
 /** Lower-case hex SHA-256 of bytes. */
 export function sha256(bytes: Uint8Array): string {

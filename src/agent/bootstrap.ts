@@ -1,5 +1,5 @@
 /** The configuration before the first apply: HAProxy runs and can be reloaded, and nothing public listens. */
-import { blockOf } from "../plan/chunks.ts";
+import { blockOf } from "../plan/index.ts";
 import { rootDigest } from "./blocks.ts";
 import { emptyModel, type HeldFile, type Model } from "./model.ts";
 import type { Tree } from "./tree.ts";

@@ -27,7 +27,11 @@ export async function stageApply(holding: Holding, manifest: Manifest, parts: Re
     takeToken(holding, manifest);
     return { kind: "noop" };
   }
-  if (verdict.way === "revert") return { kind: "change", way: "revert", set: lastGoodSet(holding) };
+  if (verdict.way === "revert") {
+    // The other set's files are described against the folder in force: nothing may be left to fold.
+    await holding.fold();
+    return { kind: "change", way: "revert", set: lastGoodSet(holding) };
+  }
   const outcome = await stage(holding.model.files, manifest, parts);
   if (!outcome.ok) return { kind: "missing", missing: outcome.missing };
   const way = verdict.way !== "reload" && needsReload(holding, outcome.set) ? "reload" : verdict.way;
@@ -200,6 +204,7 @@ export function noteLoaded(holding: Holding): void {
  * only a reload of the restored set makes it what the files say.
  */
 export async function rollBack(holding: Holding): Promise<boolean> {
+  await holding.fold();
   const { former } = holding.model;
   if (former === null) throw new AgentTreeError("there is no set to return to");
   const { model: restored } = holding.tree.readSet(former);

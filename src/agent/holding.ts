@@ -11,7 +11,7 @@ import { RuntimeSession, sameWorker, type WorkerInfo } from "../haproxy/runtime.
 import type { Op } from "../plan/ops.ts";
 import type { ApplyResult } from "./api.ts";
 import { ensureSet } from "./bootstrap.ts";
-import { EMPTY_INVENTORY, nameResolver, readInventory, type Inventory } from "./inventory.ts";
+import { EMPTY_INVENTORY, nameResolver, readInventory, withCerts, type Inventory } from "./inventory.ts";
 import { Journal, type EntryRecord, type JournalRecord } from "./journal.ts";
 import { emptyModel, replay, takeEntry, takeRecord, type HeldFile, type Model } from "./model.ts";
 import { PRIVATE_DIR } from "./paths.ts";
@@ -212,7 +212,10 @@ export class Holding {
       const file = changes?.get(path) ?? this.model.files.get(path);
       return file === undefined ? undefined : this.tree.content(file);
     };
-    return runOps(this.session!, ops, { nameOf: this.nameOf, content, redo });
+    const outcomes = await runOps(this.session!, ops, { nameOf: this.nameOf, content, redo });
+    const loaded = ops.filter((op, i) => op.kind === "cert_new" && outcomes[i]?.ok === true);
+    if (loaded.length > 0) this.inventory = withCerts(this.inventory, loaded.map((op) => this.nameOf(op.path ?? "")));
+    return outcomes;
   }
 
   /** The connected worker is the one that the model speaks of. */

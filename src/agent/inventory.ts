@@ -23,6 +23,22 @@ export async function readInventory(session: RuntimeSession, generation: number)
   };
 }
 
+/** The worker's names as manifest paths: what the controller compares with. */
+export function manifestPaths(baseDir: string, names: readonly string[]): string[] {
+  const prefixes = [`${join(baseDir, CURRENT_LINK)}/`, `${baseDir}/`, `${CURRENT_LINK}/`];
+  return names.map((name) => {
+    const plain = name.replace(/^opt@/, "");
+    const prefix = prefixes.find((candidate) => plain.startsWith(candidate));
+    return prefix === undefined ? plain : plain.slice(prefix.length);
+  });
+}
+
+/** With certificates that operations have loaded since. */
+export function withCerts(inventory: Inventory, names: readonly string[]): Inventory {
+  const fresh = names.filter((name) => !inventory.certs.includes(name));
+  return fresh.length === 0 ? inventory : { ...inventory, generation: inventory.generation + 1, certs: [...inventory.certs, ...fresh] };
+}
+
 /**
  * Resolves manifest paths to the worker's names. A path that the worker does not know (a new certificate) gets the
  * prefix by which it knows the others.

@@ -1,7 +1,7 @@
 /** From a manifest and its parts to verified changes: every digest of what is new, and every file's root. */
 import { readFile } from "node:fs/promises";
 import { AgentRequestError } from "../errors.ts";
-import { totalSize } from "../plan/chunks.ts";
+import { totalSize } from "../plan/index.ts";
 import type { BlockRef, Manifest, ManifestFile } from "./api.ts";
 import { rootDigest, sha256 } from "./blocks.ts";
 import type { JournalFile } from "./journal.ts";

@@ -7,6 +7,7 @@ import type { AgentState, AppliedMode, ApplyResult, HaproxyIdentity, Manifest } 
 import { API_VERSION, PLAN_SCHEMA_VERSION } from "./api.ts";
 import type { Way } from "./fence.ts";
 import type { Holding } from "./holding.ts";
+import { manifestPaths } from "./inventory.ts";
 import type { EntryRecord } from "./journal.ts";
 import { AGENT_OPS_30, AGENT_OPS_34, FEATURES } from "./capabilities.ts";
 import type { Part, StagedSet } from "./staging.ts";
@@ -114,11 +115,11 @@ export function stateOf(holding: Holding, extras: StateExtras): AgentState {
     files,
     runtime_inventory: {
       generation: inventory.generation,
-      maps: [...inventory.maps],
-      certs: [...inventory.certs],
+      maps: manifestPaths(holding.options.baseDir, inventory.maps),
+      certs: manifestPaths(holding.options.baseDir, inventory.certs),
       ca_files: [],
       crl_files: [],
-      crt_lists: [...inventory.crtLists],
+      crt_lists: manifestPaths(holding.options.baseDir, inventory.crtLists),
     },
     pending_deletes: { servers: [...model.pendingServers], backends: [...model.pendingBackends] },
   };
