@@ -32,6 +32,19 @@ function blocks(text: string, label: (name: string) => boolean): string[] {
   return [...text.matchAll(BLOCK)].filter((found) => label(found[1]!)).map((found) => found[0]);
 }
 
+/**
+ * Why OpenSSL would stumble over a text although each block that is looked at is good: a block that is cut off, does not begin
+ * its line, or is of a kind that HAProxy reads as something else (a certificate among the keys, parameters). "" when it would not.
+ */
+function strayBlock(what: string, text: string, kinds: RegExp): string {
+  if (text.replaceAll(BLOCK, "").includes("-----")) return `the ${what} text holds a PEM block that is cut off`;
+  for (const found of text.matchAll(BLOCK)) {
+    if (!kinds.test(found[1]!)) return `the ${what} text holds a PEM block of the kind ${found[1]}`;
+    if (found.index > 0 && text[found.index - 1] !== "\n") return `the ${what} text holds a PEM block that does not begin its line`;
+  }
+  return "";
+}
+
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -77,8 +90,11 @@ export function certificateInfo(certificate: string, keyText: string, now: numbe
     info.selfSigned = leaf.subject === leaf.issuer && attempt(() => leaf.checkIssued(leaf)) === true;
   }
   if (broken !== -1) return refuse(`certificate ${broken + 1} of ${chain.length} cannot be read`);
+  const stray = strayBlock("certificate", certificate, /^((X509|TRUSTED) )?CERTIFICATE$/) || strayBlock("key", keyText, /PRIVATE KEY$|^EC PARAMETERS$/);
+  if (stray !== "") return refuse(stray);
   const keys = blocks(keyText, (name) => name.endsWith("PRIVATE KEY"));
   if (keys.length === 0) return refuse(keyText.trim() === "" ? "the private key is empty" : "the key text holds no PEM private key");
+  if (keys.length > 1) return refuse("the key text holds several private keys");
   if (/ENCRYPTED/.test(keys[0]!.slice(0, 200))) return refuse("the private key is encrypted");
   const key = attempt(() => createPrivateKey(keys[0]!));
   if (key === undefined) return refuse("the private key cannot be read");

@@ -19,7 +19,7 @@ export const numberFunctions: readonly TemplateFunction[] = [
   define({ name: "abs", signature: "func(x any) float64", doc: "Without its sign.", examples: [["{{ abs(-3) }}", "3"]], resultType: numeric, run: (_: Runtime, x: unknown) => Math.abs(numberOf(x, "abs")) }),
   define({ name: "min", signature: "func(x any, y ...any) float64", doc: "The least of the numbers.", examples: [["{{ min(3, 1, 2) }}", "1"]], resultType: numeric, run: (_: Runtime, ...xs: unknown[]) => Math.min(...xs.map((x) => numberOf(x, "min"))) }),
   define({ name: "max", signature: "func(x any, y ...any) float64", doc: "The greatest of the numbers.", examples: [["{{ max(3, 1, 2) }}", "3"]], resultType: numeric, run: (_: Runtime, ...xs: unknown[]) => Math.max(...xs.map((x) => numberOf(x, "max"))) }),
-  define({ name: "pow", signature: "func(x any, y any) float64", doc: "x to the power of y.", examples: [["{{ pow(2, 10) }}", "1024"]], run: (_: Runtime, x: unknown, y: unknown) => numberOf(x, "pow") ** numberOf(y, "pow") }),
+  define({ name: "pow", signature: "func(x any, y any) float64", doc: "The power y of x.", examples: [["{{ pow(2, 10) }}", "1024"]], run: (_: Runtime, x: unknown, y: unknown) => numberOf(x, "pow") ** numberOf(y, "pow") }),
   define({
     name: "seq",
     signature: "func(n int) []int",

@@ -160,22 +160,22 @@ export class ExpressionParser {
   // --- expressions -------------------------------------------------------------------------------------------------
 
   /** A whole right side: an expression with an optional `default`. */
-  value(noLiteral = false): Expression {
-    const x = this.expression(0, noLiteral);
+  value(): Expression {
+    const x = this.expression();
     if (!this.is("default")) return x;
     const { at } = this.expect("default");
-    return { kind: "default", x, otherwise: this.expression(0, noLiteral), at };
+    return { kind: "default", x, otherwise: this.expression(), at };
   }
 
-  values(noLiteral = false): Expression[] {
-    const list = [this.value(noLiteral)];
-    while (this.accept(",")) list.push(this.value(noLiteral));
+  values(): Expression[] {
+    const list = [this.value()];
+    while (this.accept(",")) list.push(this.value());
     return list;
   }
 
-  expression(above = 0, noLiteral = false): Expression {
+  expression(above = 0): Expression {
     if (++this.nesting > MAX_NESTING) throw new SyntaxFault(this.token?.at ?? this.endAt, "expression is nested too deeply");
-    let left = this.unary(noLiteral);
+    let left = this.unary();
     for (;;) {
       const { token } = this;
       if (token === undefined || token.kind === "string") break;
@@ -185,7 +185,7 @@ export class ExpressionParser {
       if (precedence === undefined || precedence <= above) break;
       this.position += negated ? 2 : 1;
       this.skipNewlines();
-      const right = this.expression(precedence, noLiteral);
+      const right = this.expression(precedence);
       if (op === "|" && right.kind === "call") {
         left = { ...right, args: [left, ...right.args], piped: true };
       } else {
@@ -201,19 +201,19 @@ export class ExpressionParser {
     return left;
   }
 
-  private unary(noLiteral: boolean): Expression {
+  private unary(): Expression {
     const { token } = this;
     if (token !== undefined && token.kind !== "string" && UNARY.has(token.text)) {
       if (++this.nesting > MAX_NESTING) throw new SyntaxFault(token.at, "expression is nested too deeply");
       this.position++;
-      const x = this.unary(noLiteral);
+      const x = this.unary();
       this.nesting--;
       return { kind: "unary", op: token.text, x, at: token.at };
     }
-    return this.postfix(this.primary(noLiteral), noLiteral);
+    return this.postfix(this.primary());
   }
 
-  private primary(noLiteral: boolean): Expression {
+  private primary(): Expression {
     const { token } = this;
     if (token === undefined) throw this.unexpected("expression");
     const { at } = token;
@@ -228,7 +228,7 @@ export class ExpressionParser {
         this.position++;
         if (this.is("=>")) {
           this.position++;
-          return { kind: "lambda", param: token.text, body: this.expression(0, noLiteral), at };
+          return { kind: "lambda", param: token.text, body: this.expression(), at };
         }
         return { kind: "name", name: token.text, at };
       default:
@@ -246,7 +246,7 @@ export class ExpressionParser {
     }
     if (this.is("[") || this.is("map") || this.is("interface")) {
       const type = this.type();
-      if (this.is("{") && !noLiteral) return this.composite(type);
+      if (this.is("{")) return this.composite(type);
       return { kind: "type", type, at };
     }
     if (this.accept("func")) {
@@ -273,7 +273,7 @@ export class ExpressionParser {
       path = this.token.text;
       this.position++;
     } else {
-      dynamic = this.primary(true);
+      dynamic = this.primary();
       if (dynamic.kind === "paren" && dynamic.x.kind === "string") {
         path = dynamic.x.text;
         dynamic = undefined;
@@ -310,7 +310,7 @@ export class ExpressionParser {
     return { kind: "composite", type, elements, at };
   }
 
-  private postfix(start: Expression, noLiteral: boolean): Expression {
+  private postfix(start: Expression): Expression {
     let x = start;
     if (x.kind === "name" && (x.name === "render_glob") && (this.token?.kind === "string" || this.is("("))) {
       this.position--;
@@ -342,7 +342,7 @@ export class ExpressionParser {
         x = this.call(x, at);
       } else if (token.text === "[") {
         x = this.indexOrSlice(x, at);
-      } else if (token.text === "{" && !noLiteral && x.kind === "type") {
+      } else if (token.text === "{" && x.kind === "type") {
         x = this.composite(x.type);
       } else return x;
     }

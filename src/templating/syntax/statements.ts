@@ -124,7 +124,7 @@ export class StatementParser extends ExpressionParser {
         default:
       }
     }
-    return this.simple(false);
+    return this.simple();
   }
 
   jump(): Statement {
@@ -209,13 +209,13 @@ export class StatementParser extends ExpressionParser {
     if (this.done || this.is("{") || this.is(";")) {
       if (!this.is(";")) throw new SyntaxFault(this.token?.at ?? this.endAt, "syntax error: missing condition in if statement");
     }
-    let statement = this.is(";") ? undefined : this.simple(braced);
+    let statement = this.is(";") ? undefined : this.simple();
     let init: Statement | undefined;
     if (this.is(";") && this.token!.text === ";") {
       this.position++;
       init = statement;
       if (this.done || this.is("{")) throw new SyntaxFault(this.token?.at ?? this.endAt, "syntax error: missing condition in if statement");
-      statement = this.simple(braced);
+      statement = this.simple();
     }
     if (statement?.kind !== "expression") {
       const hint = statement?.kind === "assign" ? "compare with ==" : undefined;
@@ -229,7 +229,7 @@ export class StatementParser extends ExpressionParser {
     if (atEnd()) return { kind: "for" };
     if (this.is("range")) {
       this.position++;
-      return { kind: "range", subject: this.expression(0, braced), define: false };
+      return { kind: "range", subject: this.expression(), define: false };
     }
     let init: Statement | undefined;
     if (!this.is(";")) {
@@ -241,39 +241,39 @@ export class StatementParser extends ExpressionParser {
       if (init?.kind !== "expression") throw this.unexpected("; or range", 'write "for _, v := range list" or "for v in list"');
       return { kind: "for", condition: init.x };
     }
-    const condition = this.is(";") ? undefined : this.expression(0, braced);
+    const condition = this.is(";") ? undefined : this.expression();
     if (!atEnd()) this.expect(";");
-    const post = atEnd() ? undefined : this.simple(braced);
+    const post = atEnd() ? undefined : this.simple();
     return { kind: "for", init, condition, post };
   }
 
   private loopStart(braced: boolean): Statement | (LoopHeader & { subject: Expression }) {
     const from = this.position;
     const at = this.token?.at ?? this.endAt;
-    const left = [this.expression(0, braced)];
-    while (this.accept(",")) left.push(this.expression(0, braced));
+    const left = [this.expression()];
+    while (this.accept(",")) left.push(this.expression());
     if (this.accept("in")) {
       if (left.length !== 1 || left[0]!.kind !== "name") throw new SyntaxFault(at, "syntax error: for … in takes one name", "use for i, v := range x for index and value");
-      return { kind: "range", key: undefined, value: left[0], define: true, subject: this.expression(0, braced) };
+      return { kind: "range", key: undefined, value: left[0], define: true, subject: this.expression() };
     }
     if ((this.is(":=") || this.is("=")) && this.peek()?.text === "range" && this.peek()?.kind === "keyword") {
       const define = this.is(":=");
       this.position += 2;
       if (left.length > 2) throw new SyntaxFault(at, "syntax error: range permits at most two iteration variables");
-      return { kind: "range", key: left[0], value: left[1], define, subject: this.expression(0, braced) };
+      return { kind: "range", key: left[0], value: left[1], define, subject: this.expression() };
     }
     this.position = from;
-    return this.simple(braced);
+    return this.simple();
   }
 
   switchHeader(braced: boolean): SwitchHeader {
     const atEnd = (): boolean => this.done || (braced && this.is("{"));
     let init: Statement | undefined;
-    let statement = atEnd() || this.is(";") ? undefined : this.simple(braced);
+    let statement = atEnd() || this.is(";") ? undefined : this.simple();
     if (this.is(";")) {
       this.position++;
       init = statement;
-      statement = atEnd() ? undefined : this.simple(braced);
+      statement = atEnd() ? undefined : this.simple();
     }
     if (statement === undefined) return { init, tag: undefined, binding: undefined, ofType: false };
     if (statement.kind === "assign" && statement.define && statement.left.length === 1 && statement.left[0]!.kind === "name") {
@@ -301,15 +301,15 @@ export class StatementParser extends ExpressionParser {
   }
 
   /** Expression statement, assignment, definition, `++`, `op=`. */
-  simple(noLiteral: boolean): Statement {
+  simple(): Statement {
     const at = this.token?.at ?? this.endAt;
-    const left = [this.value(noLiteral)];
-    while (this.accept(",")) left.push(this.value(noLiteral));
+    const left = [this.value()];
+    while (this.accept(",")) left.push(this.value());
     const { token } = this;
     if (token?.kind === "operator") {
       if (token.text === ":=" || token.text === "=") {
         this.position++;
-        return { kind: "assign", define: token.text === ":=", left, right: this.values(noLiteral), at: token.at };
+        return { kind: "assign", define: token.text === ":=", left, right: this.values(), at: token.at };
       }
       if (token.text === "++" || token.text === "--") {
         this.position++;
@@ -318,7 +318,7 @@ export class StatementParser extends ExpressionParser {
       const op = ASSIGN_OP.exec(token.text)?.[1];
       if (op !== undefined) {
         this.position++;
-        return { kind: "update", op, x: left[0]!, value: this.expression(0, noLiteral), at: token.at };
+        return { kind: "update", op, x: left[0]!, value: this.expression(), at: token.at };
       }
     }
     if (left.length > 1) throw this.unexpected(":= or = or comma");
