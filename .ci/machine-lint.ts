@@ -13,11 +13,14 @@ export interface MachineFault {
   readonly detail: string;
 }
 
-const MAX_STATES = 26;
+const MAX_STATES = 30;
 
 /** Faults of one chart, in the order of its states. */
 export function lintMachine(machine: AnyStateMachine): MachineFault[] {
-  const known = machine.implementations as unknown as Record<"actions" | "guards" | "actors" | "delays", Record<string, unknown>>;
+  const known = machine.implementations as unknown as Record<
+    "actions" | "guards" | "actors" | "delays",
+    Record<string, unknown>
+  >;
   const faults: MachineFault[] = [];
   const reached = new Set<AnyStateNode>();
   let states = 0;
@@ -28,7 +31,7 @@ export function lintMachine(machine: AnyStateMachine): MachineFault[] {
 
   const named = (node: AnyStateNode, reference: unknown, kind: "actions" | "guards"): void => {
     const type = typeof reference === "string" ? reference : (reference as { type?: unknown }).type;
-    if (kind === "actions" && (type === "xstate.raise" || type === "xstate.cancel") && isTimer(reference)) return;
+    if (kind === "actions" && (type === "xstate.raise" || type === "xstate.cancel") && isPlain(reference)) return;
     if (typeof type === "string" && !type.startsWith("xstate.")) {
       if (!Object.hasOwn(known[kind], type)) fault(node, `unknown-${kind}`, type);
       return;
@@ -36,12 +39,8 @@ export function lintMachine(machine: AnyStateMachine): MachineFault[] {
     fault(node, `inline-${kind}`, typeof type === "string" ? type : "function");
   };
 
-  /** `after` compiles to a raise on entry and a cancel on exit. */
-  const isTimer = (reference: unknown): boolean => {
-    const { event, sendId } = reference as { event?: { type?: unknown }; sendId?: unknown };
-    const id = typeof sendId === "string" ? sendId : event?.type;
-    return typeof id === "string" && id.startsWith("xstate.after.");
-  };
+  /** `after` compiles to a raise on entry and a cancel on exit; a raise of a fixed event is data, too. */
+  const isPlain = (reference: unknown): boolean => typeof (reference as { event?: unknown }).event !== "function";
 
   const enterDown = (node: AnyStateNode): void => {
     if (reached.has(node)) return;

@@ -241,10 +241,11 @@ export const controllerMachine = setup({
     },
     serving: {
       initial: "nothing",
-      on: { "ITERATION.INSTALLED": { target: ".iteration", reenter: true } },
       states: {
-        nothing: {},
+        nothing: { on: { "ITERATION.INSTALLED": "iteration" } },
         iteration: {
+          // On this state, not on the region: a region that re-enters itself takes all regions beside it along.
+          on: { "ITERATION.INSTALLED": { target: "iteration", reenter: true } },
           invoke: {
             id: "reconciler",
             src: "reconciler",
@@ -252,7 +253,7 @@ export const controllerMachine = setup({
             onError: { target: "failed", actions: { type: "reportComponent", params: failure("reconciler") } },
           },
         },
-        failed: { after: { componentRestart: "iteration" } },
+        failed: { on: { "ITERATION.INSTALLED": "iteration" }, after: { componentRestart: "iteration" } },
       },
     },
     leadership: {

@@ -143,11 +143,6 @@ export const deployerMachine = setup({
     "PODS.CHANGED": { actions: { type: "followPods", params: ({ event }) => ({ pods: event.pods }) } },
     "PLAN.PASSED": { actions: { type: "tellPromote", params: ({ event }) => ({ planId: event.planId }) } },
     "PLAN.REFUSED": { actions: { type: "tellRevert", params: ({ event }) => ({ planId: event.planId }) } },
-    "DEPLOYMENT.SCHEDULED": {
-      target: ".deploying",
-      reenter: true,
-      actions: { type: "begin", params: ({ event }) => event },
-    },
     "POD.SETTLED": { actions: { type: "pass", params: ({ event }) => ({ report: event }) } },
     "POD.DEPOSED": { actions: { type: "announceDeposed", params: ({ event }) => ({ epoch: event.epoch }) } },
     "xstate.error.actor.*": {
@@ -158,9 +153,12 @@ export const deployerMachine = setup({
     },
   },
   states: {
-    idle: {},
+    idle: {
+      on: { "DEPLOYMENT.SCHEDULED": { target: "deploying", actions: { type: "begin", params: ({ event }) => event } } },
+    },
     deploying: {
       on: {
+        "DEPLOYMENT.SCHEDULED": { target: "deploying", reenter: true, actions: { type: "begin", params: ({ event }) => event } },
         "POD.SETTLED": [
           {
             guard: { type: "awaited", params: ({ event }) => ({ report: event }) },

@@ -2,7 +2,7 @@
  * `haptic dev`: the order in which a whole cluster on this machine comes up, and goes.
  *
  * Root of its process.
- * Reads: CLUSTER.STOP, API.READY, POD.CHANGED (from its pods), CONTAINER.CHANGED (from the controller's container).
+ * Reads: CLUSTER.STOP, POD.CHANGED (from its pods), CONTAINER.CHANGED (from the controller's container).
  * Emits: STEP.REACHED, CLUSTER.LIVE, CLUSTER.FAILED.
  *
  * Everything that runs is a child of `running`; `stopping` is inside it, so that the children end in order before the API does.
@@ -18,13 +18,9 @@ export type DevClusterEmitted =
   | { readonly type: "CLUSTER.LIVE" }
   | { readonly type: "CLUSTER.FAILED"; readonly message: string };
 
-export type DevClusterEvent =
-  | { readonly type: "CLUSTER.STOP" }
-  | { readonly type: "API.READY" }
-  | PodChanged
-  | ContainerChanged;
+export type DevClusterEvent = { readonly type: "CLUSTER.STOP" } | PodChanged | ContainerChanged;
 
-export interface DevClusterInput extends Omit<DevContainerInput, "container"> {
+export interface DevClusterInput extends Omit<DevContainerInput, "container" | "pod"> {
   readonly pods: readonly string[];
   /** Milliseconds from the first process to live traffic, before that counts as failed. */
   readonly patienceMs: number;
@@ -49,12 +45,12 @@ export const devClusterMachine = setup({
   actors: {
     /** Finds HAProxy and addresses, makes folders and certificates. */
     prepare: fromPromise<void>(notProvided),
-    /** The embedded Kubernetes API; sends API.READY when it serves. */
+    /** Starts the embedded Kubernetes API; resolves when it serves. */
+    startApi: fromPromise<void>(notProvided),
+    /** Stands for the API's life: closes it when it is stopped. */
     api: fromCallback<DevClusterEvent>(notProvided),
-    /** Creates the CRDs, the namespaces and the manifests' objects. */
+    /** Creates the CRDs, the manifests' objects (and follows their files from then on) and the Pod objects. */
     createObjects: fromPromise<void>(notProvided),
-    /** Applies the manifests again as their files change. */
-    manifests: fromCallback<DevClusterEvent>(notProvided),
     workloads: devWorkloadsMachine,
     pod: devPodMachine,
     controller: devContainerMachine,
@@ -121,10 +117,16 @@ export const devClusterMachine = setup({
       initial: "starting",
       states: {
         starting: {
-          on: {
-            "API.READY": { target: "creating", actions: { type: "tellStep", params: { step: "api" } } },
-            "CLUSTER.STOP": "#devCluster.clearing",
+          invoke: {
+            id: "startApi",
+            src: "startApi",
+            onDone: { target: "creating", actions: { type: "tellStep", params: { step: "api" } } },
+            onError: {
+              target: "#devCluster.clearing",
+              actions: { type: "tellFailure", params: ({ event }) => ({ message: String(event.error) }) },
+            },
           },
+          on: { "CLUSTER.STOP": "#devCluster.clearing" },
         },
         creating: {
           invoke: {
@@ -141,12 +143,11 @@ export const devClusterMachine = setup({
         running: {
           entry: "startPods",
           invoke: [
-            { id: "manifests", src: "manifests", onError: {} },
             { id: "workloads", src: "workloads", onError: {} },
             {
               id: "controller",
               src: "controller",
-              input: ({ context }) => ({ ...context, container: "controller" }),
+              input: ({ context }) => ({ ...context, pod: "", container: "controller" }),
               onError: {},
             },
           ],

@@ -19,8 +19,13 @@ export interface ContainerChanged {
   readonly lastExit: string;
 }
 
-export interface DevContainerInput {
+/** Names a process: the container of a pod; `pod` is "" for what is in no HAProxy pod. */
+export interface ContainerRef {
+  readonly pod: string;
   readonly container: string;
+}
+
+export interface DevContainerInput extends ContainerRef {
   /** Milliseconds to wait before start number `restarts` + 1; 0 for the first restart. */
   readonly backoffMs: (recent: number) => number;
   /** After so long a life earlier ends count no more for the backoff. */
@@ -51,11 +56,11 @@ export const devContainerMachine = setup({
   },
   actors: {
     /** Runs the process; resolves with how it ended. */
-    process: fromPromise<string, { container: string }>(notProvided),
+    process: fromPromise<string, ContainerRef>(notProvided),
     /** Sends PROBE.PASSED and PROBE.FAILED when its verdict changes. */
-    probe: fromCallback<DevContainerEvent, { container: string }>(notProvided),
+    probe: fromCallback<DevContainerEvent, ContainerRef>(notProvided),
     /** Asks the process to end, insists after a while; resolves when it is gone. */
-    terminate: fromPromise<void, { container: string }>(notProvided),
+    terminate: fromPromise<void, ContainerRef>(notProvided),
   },
   actions: {
     tell: sendParent(({ context }, params: { phase: ContainerPhase }): ContainerChanged => ({
@@ -83,7 +88,7 @@ export const devContainerMachine = setup({
         {
           id: "process",
           src: "process",
-          input: ({ context }) => ({ container: context.container }),
+          input: ({ context }) => ({ pod: context.pod, container: context.container }),
           onDone: { target: "waiting", actions: { type: "noteExit", params: ({ event }) => ({ how: event.output }) } },
           onError: {
             target: "waiting",
@@ -93,7 +98,7 @@ export const devContainerMachine = setup({
         {
           id: "probe",
           src: "probe",
-          input: ({ context }) => ({ container: context.container }),
+          input: ({ context }) => ({ pod: context.pod, container: context.container }),
           onError: ".unready",
         },
       ],
@@ -116,7 +121,7 @@ export const devContainerMachine = setup({
       invoke: {
         id: "terminate",
         src: "terminate",
-        input: ({ context }) => ({ container: context.container }),
+        input: ({ context }) => ({ pod: context.pod, container: context.container }),
         onDone: "stopped",
         onError: "stopped",
       },

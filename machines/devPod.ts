@@ -20,9 +20,7 @@ export interface PodChanged {
 
 export type ContainerStates = Readonly<Record<string, Omit<ContainerChanged, "type">>>;
 
-export interface DevPodInput extends Omit<DevContainerInput, "container"> {
-  readonly pod: string;
-}
+export interface DevPodInput extends Omit<DevContainerInput, "container"> {}
 
 export type DevPodEvent = ContainerChanged | { readonly type: "POD.STOP" };
 

@@ -13,6 +13,7 @@ export class Verdicts {
   readonly #check: CheckFiles;
   readonly #shelf: PlanShelf;
   readonly #onCheck: (planId: string, verdict: CheckVerdict) => void;
+  #running: Promise<void> | undefined;
 
   constructor(check: CheckFiles, shelf: PlanShelf, onCheck: (planId: string, verdict: CheckVerdict) => void) {
     this.#check = check;
@@ -30,9 +31,23 @@ export class Verdicts {
     return plan === undefined ? (this.#verdicts.get(planId) as CheckVerdict) : this.judgePlan(plan, signal);
   }
 
+  /** One check at a time; whoever waited for its turn looks first whether the verdict has come meanwhile. */
   async judgePlan(plan: RenderPlan, signal: AbortSignal): Promise<CheckVerdict> {
-    const remembered = this.#verdicts.get(plan.id);
-    if (remembered !== undefined) return remembered;
+    for (;;) {
+      signal.throwIfAborted();
+      const remembered = this.#verdicts.get(plan.id);
+      if (remembered !== undefined) return remembered;
+      if (this.#running === undefined) break;
+      await Promise.race([this.#running, aborted(signal)]);
+    }
+    const running = this.#ask(plan, signal);
+    this.#running = running.then(() => {}, () => {}).finally(() => {
+      this.#running = undefined;
+    });
+    return running;
+  }
+
+  async #ask(plan: RenderPlan, signal: AbortSignal): Promise<CheckVerdict> {
     const files = [...plan.files.entries()].map(([, file]) => file);
     const { accepted, message, tookMs } = await this.#check(files, signal);
     const verdict: CheckVerdict = { passed: accepted, message: accepted ? "" : message, tookMs };
@@ -46,3 +61,10 @@ export class Verdicts {
     return verdict;
   }
 }
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    signal.addEventListener("abort", () => {
+      resolve();
+    }, { once: true });
+  });

@@ -2,7 +2,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type ActorRefFrom, createActor, fromCallback, fromPromise, SimulatedClock } from "xstate";
 import { type DevClusterEvent, devClusterMachine } from "../../machines/devCluster.ts";
-import { type DevContainerEvent, devContainerMachine } from "../../machines/devContainer.ts";
+import { type ContainerRef, type DevContainerEvent, devContainerMachine } from "../../machines/devContainer.ts";
 import { type ContainerStates, devPodMachine } from "../../machines/devPod.ts";
 import { devWorkloadsMachine } from "../../machines/devWorkloads.ts";
 
@@ -26,54 +26,46 @@ function deferred(): Deferred {
 }
 
 /** A cluster of two pods whose every part is in the test's hands; `log` holds the order of what happened. */
-function cluster(apiBreaks = false): {
+function cluster(lifeBreaks = false): {
   readonly clock: SimulatedClock;
   readonly log: string[];
   readonly actor: ActorRefFrom<typeof devClusterMachine>;
   readonly prepare: Deferred;
   readonly objects: Deferred;
   readonly clear: Deferred;
-  readonly apiReady: () => void;
+  readonly api: Deferred;
   readonly ready: (...containers: string[]) => void;
   readonly terminated: Record<string, Deferred>;
 } {
   const clock = new SimulatedClock();
   const log: string[] = [];
-  const [prepare, objects, clear] = [deferred(), deferred(), deferred()];
+  const [prepare, api, objects, clear] = [deferred(), deferred(), deferred(), deferred()];
   const probes: Record<string, (event: DevContainerEvent) => void> = {};
   const terminated: Record<string, Deferred> = {};
-  let apiReady: () => void = () => undefined;
-  const container = (owner: string): typeof devContainerMachine =>
-    devContainerMachine.provide({
-      actors: {
-        process: fromPromise<string, { container: string }>(({ input }) => {
-          log.push(`start ${owner}${input.container}`);
-          return new Promise(() => undefined);
-        }),
-        probe: fromCallback<DevContainerEvent, { container: string }>(({ sendBack, input, self }) => {
-          const pod = (self as unknown as { _parent?: { _parent?: { id: string } } })._parent?._parent?.id ?? "";
-          probes[owner === "" ? input.container : `${pod}/${input.container}`] = sendBack;
-        }),
-        terminate: fromPromise<void, { container: string }>(({ input }) => {
-          log.push(`end ${owner}${input.container}`);
-          const name = `${owner}${input.container}`;
-          return (terminated[name] ??= deferred()).promise;
-        }),
-      },
-    });
+  const container = devContainerMachine.provide({
+    actors: {
+      process: fromPromise<string, ContainerRef>(({ input }) => {
+        log.push(`start ${nameOf(input)}`);
+        return new Promise(() => undefined);
+      }),
+      probe: fromCallback<DevContainerEvent, ContainerRef>(({ sendBack, input }) => {
+        probes[nameOf(input)] = sendBack;
+      }),
+      terminate: fromPromise<void, ContainerRef>(({ input }) => {
+        log.push(`end ${nameOf(input)}`);
+        return (terminated[nameOf(input)] ??= deferred()).promise;
+      }),
+    },
+  });
   const machine = devClusterMachine.provide({
     actors: {
       prepare: fromPromise<void>(() => (log.push("prepare"), prepare.promise)),
-      api: fromCallback<DevClusterEvent>(({ sendBack }) => {
-        if (apiBreaks) throw new Error("port in use");
-        log.push("api up");
-        apiReady = () => sendBack({ type: "API.READY" });
+      startApi: fromPromise<void>(() => (log.push("start api"), api.promise)),
+      api: fromCallback<DevClusterEvent>(() => {
+        if (lifeBreaks) throw new Error("no life");
         return () => void log.push("api down");
       }),
       createObjects: fromPromise<void>(() => (log.push("objects"), objects.promise)),
-      manifests: fromCallback<DevClusterEvent>(() => {
-        log.push("follow manifests");
-      }),
       workloads: devWorkloadsMachine.provide({
         actors: {
           watches: fromCallback(() => void log.push("workloads")),
@@ -82,12 +74,12 @@ function cluster(apiBreaks = false): {
       }),
       pod: devPodMachine.provide({
         actors: {
-          agent: container("pod "),
-          haproxy: container("pod "),
+          agent: container,
+          haproxy: container,
           writeStatus: fromPromise<void, { pod: string; containers: ContainerStates }>(() => Promise.resolve()),
         },
       }),
-      controller: container(""),
+      controller: container,
       clear: fromPromise<void>(() => (log.push("clear"), clear.promise)),
     },
   });
@@ -106,7 +98,7 @@ function cluster(apiBreaks = false): {
     prepare,
     objects,
     clear,
-    apiReady: () => apiReady(),
+    api,
     ready: (...containers) => {
       for (const name of containers) probes[name]!({ type: "PROBE.PASSED" });
     },
@@ -114,12 +106,14 @@ function cluster(apiBreaks = false): {
   };
 }
 
+const nameOf = ({ pod, container }: ContainerRef): string => (pod === "" ? container : `${pod}/${container}`);
+
 type Cluster = ReturnType<typeof cluster>;
 
 async function running(): Promise<Cluster> {
   const one = cluster();
   await one.prepare.resolve();
-  one.apiReady();
+  await one.api.resolve();
   await one.objects.resolve();
   return one;
 }
@@ -127,10 +121,17 @@ const everything = ["controller", "a/agent", "a/haproxy", "b/agent", "b/haproxy"
 
 test("the parts come up one after the other, and live traffic is told when all are ready", async () => {
   const one = await running();
-  const steps = ["prepare", "STEP.REACHED prepared", "api up", "STEP.REACHED api", "objects", "STEP.REACHED objects"];
+  const steps = [
+    "prepare",
+    "STEP.REACHED prepared",
+    "start api",
+    "STEP.REACHED api",
+    "objects",
+    "STEP.REACHED objects",
+  ];
   assert.equal(one.log.slice(0, 6), steps);
-  for (const part of ["follow manifests", "workloads", "start controller"]) assert.ok(one.log.includes(part), part);
-  assert.is(one.log.filter((line) => line.startsWith("start pod ")).length, 4);
+  for (const part of ["workloads", "start controller"]) assert.ok(one.log.includes(part), part);
+  assert.is(one.log.filter((line) => /^start [ab]\//.test(line)).length, 4);
   for (const name of everything) {
     assert.not(one.log.includes("CLUSTER.LIVE"));
     one.ready(name);
@@ -145,16 +146,12 @@ test("stopping ends the controller, then the pods, then the API, then clears", a
   one.actor.send({ type: "CLUSTER.STOP" });
   assert.equal(one.log.slice(before), ["end controller"]);
   await one.terminated["controller"]!.resolve();
-  assert.equal(one.log.slice(before + 1).sort(), [
-    "end pod agent",
-    "end pod agent",
-    "end pod haproxy",
-    "end pod haproxy",
-  ]);
-  assert.not(one.log.includes("api down"));
-  await one.terminated["pod haproxy"]!.resolve();
-  assert.not(one.log.includes("api down"));
-  await one.terminated["pod agent"]!.resolve();
+  const ends = everything.slice(1).map((name) => `end ${name}`);
+  assert.equal(one.log.slice(before + 1).sort(), ends);
+  for (const name of everything.slice(1)) {
+    assert.not(one.log.includes("api down"));
+    await one.terminated[name]!.resolve();
+  }
   assert.equal(one.log.slice(-2), ["api down", "clear"]);
   assert.is(one.actor.getSnapshot().status, "active");
   await one.clear.resolve();
@@ -195,12 +192,16 @@ test("a step that fails is told, and everything is cleared", async () => {
   const preparing = cluster();
   await preparing.prepare.reject("no HAProxy");
   assert.equal(preparing.log.slice(-2), ["CLUSTER.FAILED Error: no HAProxy", "clear"]);
-  const api = cluster(true);
+  const life = cluster(true);
+  await life.prepare.resolve();
+  assert.equal(life.log.slice(-2), ["CLUSTER.FAILED Error: no life", "clear"]);
+  const api = cluster();
   await api.prepare.resolve();
-  assert.equal(api.log.slice(-2), ["CLUSTER.FAILED Error: port in use", "clear"]);
+  await api.api.reject("port in use");
+  assert.equal(api.log.slice(-3), ["api down", "CLUSTER.FAILED Error: port in use", "clear"]);
   const objects = cluster();
   await objects.prepare.resolve();
-  objects.apiReady();
+  await objects.api.resolve();
   await objects.objects.reject("not valid");
   assert.equal(objects.log.slice(-3), ["api down", "CLUSTER.FAILED Error: not valid", "clear"]);
 });
@@ -215,7 +216,7 @@ test("a stop is obeyed at each step", async () => {
   assert.equal(starting.log.slice(-2), ["api down", "clear"]);
   const creating = cluster();
   await creating.prepare.resolve();
-  creating.apiReady();
+  await creating.api.resolve();
   creating.actor.send({ type: "CLUSTER.STOP" });
   assert.equal(creating.log.slice(-2), ["api down", "clear"]);
   const settling = await running();

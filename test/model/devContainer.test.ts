@@ -1,7 +1,12 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createActor, createMachine, fromCallback, fromPromise, SimulatedClock } from "xstate";
-import { type ContainerChanged, type DevContainerEvent, devContainerMachine } from "../../machines/devContainer.ts";
+import {
+  type ContainerChanged,
+  type ContainerRef,
+  type DevContainerEvent,
+  devContainerMachine,
+} from "../../machines/devContainer.ts";
 
 /** A container whose process, probe and end are in the test's hands. */
 function container(): {
@@ -24,17 +29,17 @@ function container(): {
   let tellProbe: (event: DevContainerEvent) => void = () => undefined;
   const machine = devContainerMachine.provide({
     actors: {
-      process: fromPromise<string, { container: string }>(({ input }) => {
-        assert.is(input.container, "agent");
+      process: fromPromise<string, ContainerRef>(({ input }) => {
+        assert.equal(input, { pod: "p", container: "agent" });
         started += 1;
         return new Promise((resolve, reject) => {
           settle = { resolve, reject };
         });
       }),
-      probe: fromCallback<DevContainerEvent, { container: string }>(({ sendBack }) => {
+      probe: fromCallback<DevContainerEvent, ContainerRef>(({ sendBack }) => {
         tellProbe = sendBack;
       }),
-      terminate: fromPromise<void, { container: string }>(() => {
+      terminate: fromPromise<void, ContainerRef>(() => {
         asked = true;
         return new Promise((resolve, reject) => {
           ending = { resolve, reject };
@@ -46,7 +51,7 @@ function container(): {
     invoke: {
       id: "child",
       src: machine,
-      input: { container: "agent", backoffMs: (recent: number) => recent * 100, settledMs: 1_000 },
+      input: { pod: "p", container: "agent", backoffMs: (recent: number) => recent * 100, settledMs: 1_000 },
     },
     on: { "*": { actions: ({ event }) => heard.push(event as unknown as ContainerChanged) } },
   });
@@ -135,13 +140,13 @@ test("a probe that breaks makes its container unready", () => {
       id: "child",
       src: devContainerMachine.provide({
         actors: {
-          process: fromPromise<string, { container: string }>(() => new Promise(() => undefined)),
-          probe: fromCallback<DevContainerEvent, { container: string }>(() => {
+          process: fromPromise<string, ContainerRef>(() => new Promise(() => undefined)),
+          probe: fromCallback<DevContainerEvent, ContainerRef>(() => {
             throw new Error("no socket");
           }),
         },
       }),
-      input: { container: "haproxy", backoffMs: () => 0, settledMs: 1_000 },
+      input: { pod: "p", container: "haproxy", backoffMs: () => 0, settledMs: 1_000 },
     },
     on: { "CONTAINER.CHANGED": { actions: ({ event }) => heard.push(event as ContainerChanged) } },
   });

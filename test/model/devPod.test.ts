@@ -1,7 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createActor, createMachine, fromCallback, fromPromise, SimulatedClock } from "xstate";
-import { type DevContainerEvent, devContainerMachine } from "../../machines/devContainer.ts";
+import { type ContainerRef, type DevContainerEvent, devContainerMachine } from "../../machines/devContainer.ts";
 import { type ContainerStates, devPodMachine, type PodChanged } from "../../machines/devPod.ts";
 
 const turn = (): Promise<void> => new Promise((wake) => setImmediate(wake));
@@ -25,11 +25,11 @@ function pod(): {
   const probes: Record<string, (event: DevContainerEvent) => void> = {};
   const container = devContainerMachine.provide({
     actors: {
-      process: fromPromise<string, { container: string }>(() => new Promise(() => undefined)),
-      probe: fromCallback<DevContainerEvent, { container: string }>(({ sendBack, input }) => {
+      process: fromPromise<string, ContainerRef>(() => new Promise(() => undefined)),
+      probe: fromCallback<DevContainerEvent, ContainerRef>(({ sendBack, input }) => {
         probes[input.container] = sendBack;
       }),
-      terminate: fromPromise<void, { container: string }>(() => Promise.resolve()),
+      terminate: fromPromise<void, ContainerRef>(() => Promise.resolve()),
     },
   });
   const machine = devPodMachine.provide({
