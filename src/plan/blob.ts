@@ -3,7 +3,7 @@
  * are compressed one by one and kept compressed, so that encoding a plan again costs only its changed chunks. Contents
  * of files are left out, but for maps and crt-lists, whose entries are compared one by one.
  */
-import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { PlanBlobError } from "../errors.ts";
 import { blockOf } from "./chunks.ts";
 import { ChunkedTree } from "./keyed-tree.ts";
@@ -14,6 +14,8 @@ import type { Block, FileKind, KeyedTree, PlanFile, RenderPlan, TreeChunk } from
 export const MAX_BLOB_BYTES = 8 * 1024 * 1024;
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 const MAX_PLAN_BYTES = 256 * 1024 * 1024;
+/** A small window: a chunk is about 16 KiB, and making the tables of a large one costs more than compressing it. */
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 16 } };
 const MAGIC = Buffer.from("HPLAN001");
 
 /** Awaited now and then by long work, so that other work has its turn. */
@@ -35,7 +37,7 @@ export async function encodePlan(plan: RenderPlan, pause: Pause): Promise<Buffer
   const push = async (kind: number, owner: object, content: () => Uint8Array): Promise<void> => {
     let frame = frames.get(owner);
     if (frame === undefined) {
-      const packed = zstdCompressSync(content());
+      const packed = zstdCompressSync(content(), ZSTD);
       frame = Buffer.allocUnsafe(packed.length + 5);
       frame.writeUInt8(kind, 0);
       frame.writeUInt32BE(packed.length, 1);

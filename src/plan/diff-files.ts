@@ -7,7 +7,7 @@ import type { Ledger, Stage } from "./ledger.ts";
 import { blockIndex, isLineSafe, isPayloadSafe, valuesOf } from "./maps.ts";
 import type { Op } from "./ops.ts";
 import { fileDigest } from "./plan.ts";
-import type { PlanFile, RenderPlan } from "./types.ts";
+import type { Block, PlanFile, RenderPlan } from "./types.ts";
 
 /** Single entries are changed up to this many; above, the whole map is replaced when that is the smaller part of it. */
 const ENTRY_OPS = 500;
@@ -84,7 +84,7 @@ function changedMap(before: PlanFile, after: PlanFile, ordered: boolean, ledger:
   for (const splice of splices(old, now)) {
     const gone = old.slice(splice.index, splice.index + splice.remove);
     if (ordered && sameSequence) sameSequence = entryText(gone) === entryText(splice.insert);
-    for (const block of [...gone, ...splice.insert]) for (const key of blockIndex(block).keys()) keys.add(key);
+    if (!ordered) differingKeys(gone, splice.insert, keys);
   }
   if (ordered) return sameSequence ? undefined : replace();
   const edits: [Stage, Op][] = [];
@@ -102,6 +102,22 @@ function changedMap(before: PlanFile, after: PlanFile, ordered: boolean, ledger:
   }
   if (edits.length > ENTRY_OPS && edits.length * 3 > entryCount(after)) return replace();
   for (const [stage, op] of edits) ledger.add(stage, [op]);
+}
+
+/** Keys that do not have the same values in both lists of blocks. */
+function differingKeys(gone: PlanFile["blocks"], inserted: PlanFile["blocks"], into: Set<string>): void {
+  const single = gone.length === 1 && inserted.length === 1 ? blockIndex(inserted[0] as Block) : undefined;
+  for (const block of gone) {
+    for (const [key, values] of blockIndex(block)) {
+      const others = single?.get(key);
+      if (others === undefined || others.length !== values.length || values.some((value, i) => value !== others[i])) into.add(key);
+    }
+  }
+  for (const block of inserted) {
+    for (const key of blockIndex(block).keys()) {
+      if (!into.has(key) && !gone.some((each) => blockIndex(each).has(key))) into.add(key);
+    }
+  }
 }
 
 function entryText(blocks: PlanFile["blocks"]): string {

@@ -7,6 +7,7 @@ import {
 } from "../plan/index.ts";
 import type { Block, Digest, PlanBackend, PlanFile, RenderPlan } from "../plan/types.ts";
 import { BackendContest } from "./backends.ts";
+import { updateInSlices } from "./batches.ts";
 import { wholeLines } from "./lines.ts";
 import { chunkBlocks, emptyMount, type MountText, mountText, type MountTree } from "./mount.ts";
 import { type Place, resolveText } from "./output.ts";
@@ -94,7 +95,7 @@ export class Assembly {
       this.#declare(instance, instance.order, this.#mainMounted.has(instance.snippet) ? instance.result.declared : NOTHING_DECLARED);
       if (slices.due()) await slices.breathe();
     }
-    this.#settleBackends(retext, left);
+    await this.#settleBackends(retext, left, slices);
     await this.#retext(retext, gone, slices);
     // What another instance declares can take a place away from an instance whose text a root took as a string.
     for (const root of this.#roots.filter((each) => roots.includes(each) || each.inlined.size > 0)) {
@@ -139,7 +140,7 @@ export class Assembly {
   }
 
   /** Settles the winners; an instance that won or lost a name needs its text anew. */
-  #settleBackends(retext: Set<Instance>, gone: ReadonlySet<Instance>): void {
+  async #settleBackends(retext: Set<Instance>, gone: ReadonlySet<Instance>, slices: Slices): Promise<void> {
     const changes = new Map<string, PlanBackend | undefined>();
     for (const { name, before, after } of this.#contest.settle()) {
       changes.set(name, after?.backend.plan);
@@ -149,7 +150,8 @@ export class Assembly {
       }
     }
     this.#profiles.settle();
-    this.#trees = { ...this.#trees, backends: this.#trees.backends.update(changes), profiles: this.#profiles.tree };
+    const backends = await updateInSlices(this.#trees.backends, changes, slices);
+    this.#trees = { ...this.#trees, backends, profiles: this.#profiles.tree };
   }
 
   readonly #placeText = (place: Place): string => {
@@ -175,10 +177,10 @@ export class Assembly {
     }
     for (const [snippet, perSnippet] of changes) {
       const mounted = this.#mounted(snippet);
-      mounted.tree = mounted.tree.update(perSnippet);
+      mounted.tree = await updateInSlices(mounted.tree, perSnippet, slices);
       if (slices.due()) await slices.breathe();
     }
-    this.#trees = { ...this.#trees, structure: this.#trees.structure.update(structure) };
+    this.#trees = { ...this.#trees, structure: await updateInSlices(this.#trees.structure, structure, slices) };
   }
 
   #mounted(snippet: string): Mounted {

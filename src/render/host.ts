@@ -2,7 +2,7 @@
 import { callFunction, hostObject, type Suspension, TemplateFault } from "../templating/index.ts";
 import { Tokens } from "./output.ts";
 import type { PathResolver } from "./paths.ts";
-import { PlanRecorder } from "./plan-registry.ts";
+import { PlanRecorder, ProfileCache } from "./plan-registry.ts";
 import type { ReadIndex } from "./reads.ts";
 import { FileRecorder } from "./registered-files.ts";
 import { SharedValues } from "./shared.ts";
@@ -28,11 +28,26 @@ export interface RunHost {
   readonly globals: Readonly<Record<string, unknown>>;
 }
 
+/** What a run of a component may not do by its declared effects: said when it does. */
+type Permit = (effect: string, what: string) => void;
+
+interface CurrentRun {
+  readonly host: Omit<RunHost, "globals">;
+  readonly shared: SharedValues;
+  readonly permit: Permit;
+  readonly main: boolean;
+}
+
+/** Runs do not overlap, so host objects are made once and speak of the present run. */
 export class Host {
   readonly #constants: HostConstants;
+  readonly #profiles = new ProfileCache();
   readonly #common: Readonly<Record<string, unknown>>;
-  #perRender: Readonly<Record<string, unknown>> = {};
+  readonly #forRoots: Readonly<Record<string, unknown>>;
+  readonly #forComponents: Readonly<Record<string, unknown>>;
+  #capabilities: Readonly<Record<string, boolean>> = {};
   #renderMode = "reconcile";
+  #current: CurrentRun | undefined;
 
   constructor(constants: HostConstants, stores: ReadonlyMap<string, ViewHolder>, pods: ViewHolder, reads: ReadIndex) {
     this.#constants = constants;
@@ -49,95 +64,98 @@ export class Host {
       templateSnippets: constants.snippets,
       extraContext: constants.extraContext,
       runtimeEnvironment: { GOMAXPROCS: 1 },
+      shared: this.#sharedObject(),
+      first_seen: (...parts: readonly unknown[]): boolean => this.#run.shared.firstSeen(parts),
+      recordEvent: (resource: unknown, reason: string, message: string): string => {
+        this.#run.permit("recordEvent", "recordEvent");
+        this.#run.host.events.push(templateEvent(resource, reason, message));
+        return "";
+      },
     };
+    this.#forRoots = { ...this.#common, ...this.#rootObjects(), currentConfig: null, currentFiles: {}, admissionSubject: { namespace: "", name: "", stores: {} } };
+    this.#forComponents = { ...this.#common, planRegistry: this.#componentPlan(), props: {} };
   }
 
   /** What holds for one render. */
   begin(capabilities: Readonly<Record<string, boolean>>, renderMode: string): void {
+    this.#capabilities = capabilities;
     this.#renderMode = renderMode;
-    this.#perRender = { ...this.#common, capabilities };
   }
 
   root(root: Root, shared: SharedValues): RunHost {
-    const run = this.#run();
-    const { plan } = run;
-    const inMain = (method: string): void => {
-      if (!root.main) throw new TemplateFault(`planRegistry.${method} can be used in haproxy.cfg only`, "other roots may use MapMeta");
+    const host = this.#start(shared, () => {}, root.main);
+    return { ...host, globals: { ...this.#forRoots, capabilities: this.#capabilities, renderMode: this.#renderMode } };
+  }
+
+  component(instance: Instance, effects: ReadonlySet<string>): RunHost {
+    const permit: Permit = (effect, what) => {
+      if (!effects.has(effect)) throw new TemplateFault(`snippet ${instance.snippet} uses ${what} without declaring it`, `add ${effect} to incremental.effects`);
     };
-    const globals = {
-      ...this.#perRender,
-      ...effects(run),
-      ...sharing(shared),
+    const host = this.#start(new SharedValues(), permit, true);
+    const { item, source } = instance;
+    const renderSubject = { mode: this.#renderMode, source, namespace: item.metadata.namespace ?? "", name: item.metadata.name };
+    return { ...host, globals: { ...this.#forComponents, capabilities: this.#capabilities, source, item, renderSubject } };
+  }
+
+  #start(shared: SharedValues, permit: Permit, main: boolean): Omit<RunHost, "globals"> {
+    const tokens = new Tokens(this.#constants.nonce);
+    const host = { tokens, plan: new PlanRecorder(tokens, this.#profiles), files: new FileRecorder(this.#constants.paths), events: [] };
+    this.#current = { host, shared, permit, main };
+    return host;
+  }
+
+  get #run(): CurrentRun {
+    return this.#current as CurrentRun;
+  }
+
+  /** The recorder, where the present root may use it. */
+  #plan(method: string): PlanRecorder {
+    if (!this.#run.main) throw new TemplateFault(`planRegistry.${method} can be used in haproxy.cfg only`, "other roots may use MapMeta");
+    return this.#run.host.plan;
+  }
+
+  #rootObjects(): Readonly<Record<string, unknown>> {
+    return {
       fileRegistry: hostObject("FileRegistry", {
-        Register: (kind: string, name: string, content: string, reload?: boolean): string => run.files.register(kind, name, content, reload),
+        Register: (kind: string, name: string, content: string, reload?: boolean): string => this.#run.host.files.register(kind, name, content, reload),
       }),
       planRegistry: hostObject("PlanRegistry", {
-        Profile: (record: unknown): string => (inMain("Profile"), plan.profile(record)),
-        Section: (kind: string, name: string, text: string): string => (inMain("Section"), plan.section(kind, name, text)),
+        Profile: (record: unknown): string => this.#plan("Profile").profile(record),
+        Section: (kind: string, name: string, text: string): string => this.#plan("Section").section(kind, name, text),
         Fragment: (_name: string, text: string): string => text,
-        Backend: (record: unknown, text: string): string => (inMain("Backend"), plan.backend(record, text)),
-        ProfileGroup: (): string => (inMain("ProfileGroup"), plan.profileGroup()),
-        MapMeta: (path: string, ordered: boolean): null => (plan.mapMeta(path, ordered), null),
+        Backend: (record: unknown, text: string): string => this.#plan("Backend").backend(record, text),
+        ProfileGroup: (): string => this.#plan("ProfileGroup").profileGroup(),
+        MapMeta: (path: string, ordered: boolean): null => (this.#run.host.plan.mapMeta(path, ordered), null),
       }),
-      currentConfig: null,
-      currentFiles: {},
-      renderMode: this.#renderMode,
-      admissionSubject: { namespace: "", name: "", stores: {} },
     };
-    return { ...run, globals };
   }
 
-  component(instance: Instance, effectsOf: ReadonlySet<string>): RunHost {
-    const run = this.#run();
-    const { item } = instance;
-    const may = (effect: string, what: string): void => {
-      if (!effectsOf.has(effect)) throw new TemplateFault(`snippet ${instance.snippet} uses ${what} without declaring it`, `add ${effect} to incremental.effects`);
-    };
-    const { recordEvent } = effects(run);
-    const globals = {
-      ...this.#perRender,
-      ...sharing(new SharedValues()),
-      recordEvent: (resource: unknown, reason: string, message: string): string => (may("recordEvent", "recordEvent"), recordEvent(resource, reason, message)),
-      planRegistry: hostObject("ComponentPlanRegistry", {
-        Profile: (record: unknown): string => (may("backendPlan", "planRegistry.Profile"), run.plan.profile(record)),
-        Backend: (record: unknown, text: string): string => (may("backendPlan", "planRegistry.Backend"), run.plan.backend(record, text)),
-      }),
-      source: instance.source,
-      item,
-      props: {},
-      renderSubject: { mode: this.#renderMode, source: instance.source, namespace: item.metadata.namespace ?? "", name: item.metadata.name },
-    };
-    return { ...run, globals };
+  #componentPlan(): unknown {
+    return hostObject("ComponentPlanRegistry", {
+      Profile: (record: unknown): string => {
+        this.#run.permit("backendPlan", "planRegistry.Profile");
+        return this.#run.host.plan.profile(record);
+      },
+      Backend: (record: unknown, text: string): string => {
+        this.#run.permit("backendPlan", "planRegistry.Backend");
+        return this.#run.host.plan.backend(record, text);
+      },
+    });
   }
 
-  #run(): Omit<RunHost, "globals"> {
-    const tokens = new Tokens(this.#constants.nonce);
-    return { tokens, plan: new PlanRecorder(tokens), files: new FileRecorder(this.#constants.paths), events: [] };
-  }
-}
-
-function sharing(shared: SharedValues): Readonly<Record<string, unknown>> {
-  return {
-    first_seen: (...parts: readonly unknown[]): boolean => shared.firstSeen(parts),
-    shared: hostObject("Shared", {
-      Get: (key: string): unknown => shared.get(key),
+  #sharedObject(): unknown {
+    const current = (): SharedValues => this.#run.shared;
+    return hostObject("Shared", {
+      Get: (key: string): unknown => current().get(key),
       *ComputeIfAbsent(key: string, factory: unknown): Generator<Suspension, readonly [unknown, boolean], unknown> {
+        const shared = current();
         if (shared.has(key)) return [shared.get(key), false];
         const value = yield* callFunction(factory);
         shared.set(key, value);
         return [value, true];
       },
-    }),
-  };
-}
-
-function effects(run: Pick<RunHost, "events">): { recordEvent: (resource: unknown, reason: string, message: string) => string } {
-  return {
-    recordEvent: (resource, reason, message) => {
-      run.events.push(templateEvent(resource, reason, message));
-      return "";
-    },
-  };
+    });
+  }
 }
 
 /** Reasons are names in CamelCase (Event API); messages are cut at 1,024 bytes by the API server. */

@@ -23,9 +23,26 @@ export interface Declared {
 
 export const NOTHING_DECLARED: Declared = { backends: [], profiles: new Map(), placedProfiles: new Set(), mapOrder: new Map(), groups: 0 };
 
+/** Profiles by their text: thousands of backends declare the same few. */
+export class ProfileCache {
+  readonly #profiles = new Map<string, PlanProfile>();
+
+  profile(body: string): PlanProfile {
+    let profile = this.#profiles.get(body);
+    if (profile === undefined) {
+      const name = `haptic-be-${sha256(body).slice(0, 16)}`;
+      profile = planProfile(name, `defaults ${name}\n${body}`);
+      if (this.#profiles.size >= 1024) this.#profiles.clear();
+      this.#profiles.set(body, profile);
+    }
+    return profile;
+  }
+}
+
 /** The registry of one run. Its methods are what templates call; they throw TemplateFault. */
 export class PlanRecorder {
   readonly #tokens: Tokens;
+  readonly #cache: ProfileCache;
   readonly #backends: BackendDeclaration[] = [];
   readonly #profiles = new Map<string, PlanProfile>();
   readonly #placed = new Set<string>();
@@ -33,8 +50,9 @@ export class PlanRecorder {
   readonly #mapOrder = new Map<string, boolean>();
   #groups = 0;
 
-  constructor(tokens: Tokens) {
+  constructor(tokens: Tokens, cache = new ProfileCache()) {
     this.#tokens = tokens;
+    this.#cache = cache;
   }
 
   declared(): Declared {
@@ -45,7 +63,7 @@ export class PlanRecorder {
   /** Declares a backend; the token stands where its text belongs. */
   backend(value: unknown, text: string): string {
     let record = backendRecord(value);
-    if (!new RegExp(`^\\s*backend\\s+${record.name.replace(/[.]/g, "\\.")}(\\s|$)`, "m").test(text)) {
+    if (!beginsSection(text, `backend ${record.name}`)) {
       throw new TemplateFault(`the text of backend ${record.name} does not begin its section`, `it needs a line "backend ${record.name}"`);
     }
     const obstacle = record.shape === "dynamic" ? dynamicObstacle(record, text) : undefined;
@@ -62,9 +80,9 @@ export class PlanRecorder {
     if (record.defaultServer !== undefined) lines.push(`    default-server ${record.defaultServer}`);
     for (const line of record.body.split("\n")) if (line.trim() !== "") lines.push(`    ${line.trim()}`);
     const body = `${lines.join("\n")}\n`;
-    const name = `haptic-be-${sha256(body).slice(0, 16)}`;
-    if (!this.#profiles.has(name)) this.#profiles.set(name, planProfile(name, `defaults ${name}\n${body}`));
-    return name;
+    const profile = this.#cache.profile(body);
+    this.#profiles.set(profile.name, profile);
+    return profile.name;
   }
 
   /** Declares a section by its text: kind `backend` or `profile`. The same declaration twice is one. */
@@ -105,6 +123,15 @@ export class PlanRecorder {
     this.#backends.push(backend);
     return this.#tokens.make({ kind: "backend", backend });
   }
+}
+
+/** Whether a line of the text is this header, alone or with more words. */
+function beginsSection(text: string, header: string): boolean {
+  for (let at = text.indexOf(header); at >= 0; at = text.indexOf(header, at + 1)) {
+    const after = text[at + header.length];
+    if ((at === 0 || text[at - 1] === "\n") && (after === undefined || after === " " || after === "\n" || after === "\t")) return true;
+  }
+  return false;
 }
 
 /** Why a backend that says it is dynamic is not: HAProxy builds it from profile, mode, guid and servers alone. */

@@ -66,6 +66,8 @@ class Service implements RenderService {
   #ranInstances = new Set<Instance>();
   #ranRoots = new Set<Root>();
   #eventful = new Set<Instance>();
+  /** Of the present results; undefined when they have to be gathered anew. */
+  #events: readonly TemplateEvent[] | undefined;
   #last: RenderResult | undefined;
   #rendered = false;
 
@@ -127,7 +129,7 @@ class Service implements RenderService {
     if (failed.length > 0) return this.#outcome(undefined, failed);
 
     await this.#assembly.update(this.#ranInstances, this.#graph.gone, [...this.#ranRoots], (snippet) => this.#graph.instances(snippet), slices);
-    for (const instance of this.#graph.gone) this.#eventful.delete(instance);
+    for (const instance of this.#graph.gone) if (this.#eventful.delete(instance)) this.#events = undefined;
     this.#graph.gone = [];
     this.#ranInstances = new Set();
     this.#ranRoots = new Set();
@@ -140,7 +142,7 @@ class Service implements RenderService {
     slices.end();
     const result: RenderResult = {
       plan,
-      events: this.#events(),
+      events: (this.#events ??= this.#gatherEvents()),
       cacheState: this.#rendered ? "warm" : "cold",
       stats: { components: this.#graph.size, executed, durationMs: now() - started, longestSliceMs: slices.longestMs },
     };
@@ -168,6 +170,7 @@ class Service implements RenderService {
       this.#graph.pending.delete(instance);
       if (instance.result !== before) {
         this.#ranInstances.add(instance);
+        if (before.events.length > 0 || instance.result.events.length > 0) this.#events = undefined;
         for (const root of this.#roots) if (root.inlined.has(instance.snippet)) root.clean = false;
         if (instance.result.events.length > 0) this.#eventful.add(instance);
         else this.#eventful.delete(instance);
@@ -217,6 +220,7 @@ class Service implements RenderService {
       const mounts = root.result.segments.flatMap((segment) => (typeof segment === "object" && segment.kind === "mount" ? [segment.snippet] : []));
       root.mounted = new Set([...mounts, ...root.inlined]);
       this.#ranRoots.add(root);
+      this.#events = undefined;
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
       root.problem = error.problem;
@@ -247,7 +251,7 @@ class Service implements RenderService {
   }
 
   /** Events of roots, then of instances in order; equal ones once. */
-  #events(): readonly TemplateEvent[] {
+  #gatherEvents(): readonly TemplateEvent[] {
     const instances = [...this.#eventful].sort((a, b) => (a.order < b.order ? -1 : 1));
     const events = new Map<string, TemplateEvent>();
     for (const unit of [...this.#roots, ...instances]) for (const event of unit.result.events) events.set(JSON.stringify(event), event);

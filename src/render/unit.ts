@@ -29,6 +29,8 @@ export class Instance implements Unit {
   readonly id: string;
   /** Sorts instances of a snippet: namespace, then name. */
   readonly key: string;
+  /** Sorts instances of all snippets. */
+  readonly order: string;
   item: KubeObject;
 
   constructor(snippet: string, source: string, id: string, item: KubeObject) {
@@ -37,11 +39,7 @@ export class Instance implements Unit {
     this.id = id;
     this.item = item;
     this.key = `${item.metadata.namespace ?? ""}\u0000${item.metadata.name}`;
-  }
-
-  /** Sorts instances of all snippets. */
-  get order(): string {
-    return `${this.snippet}\u0000${this.source}\u0000${this.key}`;
+    this.order = `${snippet}\u0000${source}\u0000${this.key}`;
   }
 }
 
