@@ -9,6 +9,7 @@ import { Faults } from "./faults.ts";
 import { createApiServer } from "./http/server.ts";
 import { Watches } from "./http/watch.ts";
 import { ManifestsFolder } from "./manifests.ts";
+import type { ApiObject } from "./objects.ts";
 import { ObjectsApi } from "./objects-api.ts";
 import { newState } from "./state.ts";
 
@@ -43,8 +44,12 @@ export interface EmbeddedApi {
   readonly faults: Faults;
   /** The objects, for code in the same process. */
   readonly objects: ObjectsApi;
+  /** `listener` hears of each change in the moment it is stored, by the plural name of its resource. */
+  onChange(listener: (resource: string, object: ApiObject, deleted: boolean) => void): void;
   /** Open watches. */
   readonly watches: number;
+  /** Applies a folder of YAML files and follows it until the API is closed. Resolves when it was applied once. */
+  follow(folder: string): Promise<void>;
   /** Cuts all connections and refuses new ones for so long; what is stored stays. */
   outage(ms: number): Promise<void>;
   /** Ends everything, open watches included. */
@@ -90,8 +95,13 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions = {}): Promis
   const { port } = server.address() as AddressInfo;
   const url = `http://${host}:${port}`;
   const objects = new ObjectsApi(state, "haptic-dev");
-  const folder = options.manifests === undefined ? undefined : new ManifestsFolder(options.manifests, objects, log);
-  await folder?.start();
+  const folders: ManifestsFolder[] = [];
+  const follow = async (path: string): Promise<void> => {
+    const folder = new ManifestsFolder(path, objects, log);
+    folders.push(folder);
+    await folder.start();
+  };
+  if (options.manifests !== undefined) await follow(options.manifests);
   return {
     url,
     kubeconfig: kubeconfigOf(url),
@@ -101,13 +111,16 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions = {}): Promis
     get watches() {
       return watches.size;
     },
+    follow,
+    onChange: (listener) =>
+      state.database.listen((resource, change) => listener(resource.plural, change.after.object, change.deleted)),
     outage: async (ms) => {
       await shut();
       await new Promise((resolve) => setTimeout(resolve, ms));
       await listen(port);
     },
     close: async () => {
-      folder?.close();
+      for (const folder of folders) folder.close();
       await shut();
     },
   };

@@ -15,6 +15,7 @@ export class Database {
   readonly #stores = new Map<string, ResourceStore>();
   readonly #dependents = new Map<string, Map<string, StoredAt>>();
   readonly #historyCapacity: number;
+  readonly #listeners: ((resource: ResourceName, change: Change) => void)[] = [];
   #revision = 0;
 
   constructor(historyCapacity: number) {
@@ -41,9 +42,17 @@ export class Database {
       this.#historyCapacity,
     );
     store.history.expire(this.#revision);
-    store.listen((change) => this.#index(resource, id, change));
+    store.listen((change) => {
+      this.#index(resource, id, change);
+      for (const listener of this.#listeners) listener(resource, change);
+    });
     this.#stores.set(id, store);
     return store;
+  }
+
+  /** `listener` hears each change of every resource, in the moment it is stored. */
+  listen(listener: (resource: ResourceName, change: Change) => void): void {
+    this.#listeners.push(listener);
   }
 
   drop(resource: ResourceName): void {

@@ -1,0 +1,128 @@
+/** Rules of services. */
+import { at, isFields, listAt } from "../../objects.ts";
+import type { ApiObject, Fields } from "../../objects.ts";
+import { isLabel1035, labelFault } from "../../operations/metadata.ts";
+import { fieldDuplicate, fieldInvalid, fieldNotSupported, fieldRequired } from "../../status.ts";
+import type { FieldError } from "../../status.ts";
+import type { KindRules, RuleContext } from "../definition.ts";
+
+const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+
+const specOf = (object: ApiObject): Fields => (isFields(object["spec"]) ? (object["spec"] as Fields) : {});
+
+function defaults(object: ApiObject): void {
+  const spec: Fields = { ...specOf(object) };
+  spec["sessionAffinity"] ??= "None";
+  spec["type"] ??= "ClusterIP";
+  const type = spec["type"];
+  spec["ports"] = listAt(spec, "ports").map((port) => {
+    const made: Fields = { ...(port as Fields) };
+    made["protocol"] ??= "TCP";
+    const target = made["targetPort"];
+    if (target === undefined || target === 0 || target === "") made["targetPort"] = made["port"];
+    return made;
+  });
+  if ((spec["ports"] as unknown[]).length === 0) delete spec["ports"];
+  if (spec["sessionAffinity"] === "ClientIP" && spec["sessionAffinityConfig"] === undefined) {
+    spec["sessionAffinityConfig"] = { clientIP: { timeoutSeconds: 10_800 } };
+  }
+  if (type === "NodePort" || type === "LoadBalancer") spec["externalTrafficPolicy"] ??= "Cluster";
+  if (type !== "ExternalName") spec["internalTrafficPolicy"] ??= "Cluster";
+  if (type === "LoadBalancer") spec["allocateLoadBalancerNodePorts"] ??= true;
+  object["spec"] = spec;
+}
+
+/** Addresses and ports that the server gives; what `old` has is kept. */
+function allocate(object: ApiObject, old: ApiObject | undefined, context: RuleContext): void {
+  const spec: Fields = { ...specOf(object) };
+  const before = old === undefined ? {} : specOf(old);
+  if (spec["type"] === "ExternalName") {
+    for (const key of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]) delete spec[key];
+    object["spec"] = spec;
+    return;
+  }
+  const wanted = spec["clusterIP"];
+  const address = wanted === undefined || wanted === "" ? (before["clusterIP"] ?? context.allocateIP()) : wanted;
+  spec["clusterIP"] = address;
+  spec["clusterIPs"] ??= before["clusterIPs"] ?? [address];
+  spec["ipFamilies"] ??= before["ipFamilies"] ?? [String(address).includes(":") ? "IPv6" : "IPv4"];
+  spec["ipFamilyPolicy"] ??= before["ipFamilyPolicy"] ?? "SingleStack";
+  if (spec["type"] === "NodePort" || (spec["type"] === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false)) {
+    const known = listAt(before, "ports");
+    spec["ports"] = listAt(spec, "ports").map((port) => {
+      if (typeof at(port, "nodePort") === "number" && at(port, "nodePort") !== 0) return port;
+      const same = known.find((other) => at(other, "port") === at(port, "port") && at(other, "protocol") === at(port, "protocol"));
+      return { ...(port as Fields), nodePort: at(same, "nodePort") ?? context.allocateNodePort() };
+    });
+  }
+  object["spec"] = spec;
+}
+
+function portErrors(spec: Fields): FieldError[] {
+  const errors: FieldError[] = [];
+  const ports = listAt(spec, "ports");
+  const needsPorts = spec["type"] !== "ExternalName" && spec["clusterIP"] !== "None";
+  if (ports.length === 0 && needsPorts) errors.push(fieldRequired("spec.ports"));
+  const names = new Set<unknown>();
+  const numbers = new Set<string>();
+  for (const [i, port] of ports.entries()) {
+    const path = `spec.ports[${i}]`;
+    const name = at(port, "name");
+    const number = at(port, "port");
+    if (ports.length > 1 && (name === undefined || name === "")) errors.push(fieldRequired(`${path}.name`));
+    else if (typeof name === "string" && name !== "") {
+      const fault = labelFault(name);
+      if (fault !== undefined) errors.push(fieldInvalid(`${path}.name`, name, fault));
+      else if (names.has(name)) errors.push(fieldDuplicate(`${path}.name`, name));
+      names.add(name);
+    }
+    if (typeof number !== "number" || number < 1 || number > 65_535) {
+      errors.push(fieldInvalid(`${path}.port`, number ?? 0, "must be between 1 and 65535, inclusive"));
+    }
+    const protocol = at(port, "protocol");
+    if (!["TCP", "UDP", "SCTP"].includes(String(protocol))) {
+      errors.push(fieldNotSupported(`${path}.protocol`, protocol, ["SCTP", "TCP", "UDP"]));
+    }
+    const id = `${String(protocol)}/${String(number)}`;
+    if (numbers.has(id)) errors.push(fieldDuplicate(path, { protocol, port: number }));
+    numbers.add(id);
+  }
+  return errors;
+}
+
+const NAME_TEXT =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+
+function validate(object: ApiObject, old: ApiObject | undefined): FieldError[] {
+  const spec = specOf(object);
+  const errors: FieldError[] = [];
+  if (old === undefined && !isLabel1035(object.metadata.name) && labelFault(object.metadata.name) !== undefined) {
+    errors.push(fieldInvalid("metadata.name", object.metadata.name, NAME_TEXT));
+  }
+  errors.push(...portErrors(spec));
+  if (!TYPES.includes(String(spec["type"]))) errors.push(fieldNotSupported("spec.type", spec["type"], TYPES));
+  if (!["ClientIP", "None"].includes(String(spec["sessionAffinity"]))) {
+    errors.push(fieldNotSupported("spec.sessionAffinity", spec["sessionAffinity"], ["ClientIP", "None"]));
+  }
+  if (spec["type"] === "ExternalName" && !spec["externalName"]) {
+    errors.push(fieldInvalid("spec.externalName", "", "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"));
+  }
+  const before = old === undefined ? undefined : specOf(old);
+  if (before?.["clusterIP"] !== undefined && before["type"] !== "ExternalName" && spec["type"] !== "ExternalName" && spec["clusterIP"] !== before["clusterIP"]) {
+    errors.push(fieldInvalid("spec.clusterIPs[0]", [spec["clusterIP"]], "may not change once set"));
+  }
+  return errors;
+}
+
+export const serviceRules: KindRules = {
+  nameRule: "none",
+  defaults,
+  prepareCreate(object, context) {
+    allocate(object, undefined, context);
+    object["status"] = { loadBalancer: {} };
+  },
+  prepareUpdate(object, old, context) {
+    allocate(object, old, context);
+  },
+  validate,
+};

@@ -1,0 +1,134 @@
+/** Rules of pods, deployments and replica sets: the defaults that show, and what must be there. */
+import { at, deepEqual, isFields, listAt } from "../../objects.ts";
+import type { ApiObject, Fields } from "../../objects.ts";
+import { fieldInvalid, fieldRequired } from "../../status.ts";
+import type { FieldError } from "../../status.ts";
+import type { KindRules } from "../definition.ts";
+
+/** `repo/app:tag` → always pull only `latest`. */
+const pullPolicy = (image: unknown): string => {
+  const text = String(image ?? "");
+  const name = text.slice(text.lastIndexOf("/") + 1);
+  return !text.includes("@") && (!name.includes(":") || name.endsWith(":latest")) ? "Always" : "IfNotPresent";
+};
+
+function containerDefaults(container: unknown): Fields {
+  const made: Fields = { ...(container as Fields) };
+  made["terminationMessagePath"] ??= "/dev/termination-log";
+  made["terminationMessagePolicy"] ??= "File";
+  made["imagePullPolicy"] ??= pullPolicy(made["image"]);
+  if (Array.isArray(made["ports"])) {
+    made["ports"] = made["ports"].map((port: Fields) => ({ ...port, protocol: port["protocol"] ?? "TCP" }));
+  }
+  for (const probe of ["livenessProbe", "readinessProbe", "startupProbe"]) {
+    if (isFields(made[probe])) made[probe] = probeDefaults(made[probe] as Fields);
+  }
+  return made;
+}
+
+function probeDefaults(probe: Fields): Fields {
+  const http = probe["httpGet"];
+  return {
+    ...probe,
+    ...(isFields(http) ? { httpGet: { ...http, path: http["path"] ?? "/", scheme: http["scheme"] ?? "HTTP" } } : {}),
+    timeoutSeconds: probe["timeoutSeconds"] ?? 1,
+    periodSeconds: probe["periodSeconds"] ?? 10,
+    successThreshold: probe["successThreshold"] ?? 1,
+    failureThreshold: probe["failureThreshold"] ?? 3,
+  };
+}
+
+function podSpecDefaults(spec: Fields): Fields {
+  const made: Fields = { ...spec };
+  made["containers"] = listAt(made, "containers").map(containerDefaults);
+  if (Array.isArray(made["initContainers"])) made["initContainers"] = made["initContainers"].map(containerDefaults);
+  made["restartPolicy"] ??= "Always";
+  made["terminationGracePeriodSeconds"] ??= 30;
+  made["dnsPolicy"] ??= "ClusterFirst";
+  made["securityContext"] ??= {};
+  made["schedulerName"] ??= "default-scheduler";
+  if (typeof made["serviceAccountName"] === "string") made["serviceAccount"] ??= made["serviceAccountName"];
+  return made;
+}
+
+export const podRules: KindRules = {
+  defaults(object) {
+    const spec = podSpecDefaults(isFields(object["spec"]) ? object["spec"] : {});
+    spec["enableServiceLinks"] ??= true;
+    object["spec"] = spec;
+  },
+  prepareCreate(object) {
+    object["status"] = { phase: "Pending", qosClass: "BestEffort" };
+  },
+  validate: (object) => containerErrors(object, ["spec"]),
+};
+
+function containerErrors(object: ApiObject, path: readonly string[]): FieldError[] {
+  const containers = listAt(object, ...path, "containers");
+  const field = `${path.join(".")}.containers`;
+  if (containers.length === 0) return [fieldRequired(field)];
+  return containers.flatMap((container, i) => {
+    const errors: FieldError[] = [];
+    if (!at(container, "name")) errors.push(fieldRequired(`${field}[${i}].name`));
+    if (!at(container, "image")) errors.push(fieldRequired(`${field}[${i}].image`));
+    return errors;
+  });
+}
+
+function templateDefaults(spec: Fields): Fields {
+  const template = isFields(spec["template"]) ? spec["template"] : {};
+  return { ...template, spec: podSpecDefaults(isFields(template["spec"]) ? template["spec"] : {}) };
+}
+
+function templateErrors(object: ApiObject, old: ApiObject | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  const selector = at(object, "spec", "selector", "matchLabels");
+  const labels = at(object, "spec", "template", "metadata", "labels");
+  if (at(object, "spec", "selector") === undefined) errors.push(fieldRequired("spec.selector"));
+  else if (isFields(selector)) {
+    const has = isFields(labels) ? labels : {};
+    if (Object.entries(selector).some(([key, value]) => has[key] !== value)) {
+      errors.push(fieldInvalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`"));
+    }
+  }
+  errors.push(...containerErrors(object, ["spec", "template", "spec"]));
+  if (old !== undefined && !deepEqual(at(object, "spec", "selector"), at(old, "spec", "selector"))) {
+    errors.push(fieldInvalid("spec.selector", at(object, "spec", "selector"), "field is immutable"));
+  }
+  return errors;
+}
+
+export const deploymentRules: KindRules = {
+  defaults(object) {
+    const spec: Fields = { ...(isFields(object["spec"]) ? object["spec"] : {}) };
+    spec["replicas"] ??= 1;
+    spec["revisionHistoryLimit"] ??= 10;
+    spec["progressDeadlineSeconds"] ??= 600;
+    const strategy: Fields = { ...(isFields(spec["strategy"]) ? spec["strategy"] : {}) };
+    strategy["type"] ??= "RollingUpdate";
+    if (strategy["type"] === "RollingUpdate") {
+      const rolling = isFields(strategy["rollingUpdate"]) ? strategy["rollingUpdate"] : {};
+      strategy["rollingUpdate"] = { maxUnavailable: rolling["maxUnavailable"] ?? "25%", maxSurge: rolling["maxSurge"] ?? "25%" };
+    }
+    spec["strategy"] = strategy;
+    spec["template"] = templateDefaults(spec);
+    object["spec"] = spec;
+  },
+  prepareCreate(object) {
+    object["status"] = {};
+  },
+  validate: templateErrors,
+};
+
+export const replicaSetRules: KindRules = {
+  defaults(object) {
+    const spec: Fields = { ...(isFields(object["spec"]) ? object["spec"] : {}) };
+    spec["replicas"] ??= 1;
+    spec["template"] = templateDefaults(spec);
+    object["spec"] = spec;
+  },
+  prepareCreate(object) {
+    object["status"] = { replicas: 0 };
+  },
+  validate: templateErrors,
+};

@@ -1,0 +1,81 @@
+/** What kubectl says is the same whether it talks to the embedded API or to a real kube-apiserver. */
+// runner: limit 600 s
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { startEmbeddedApi } from "../../../src/devcluster/api/index.ts";
+import type { EmbeddedApi } from "../../../src/devcluster/api/index.ts";
+import { isMissing, kubernetesFolder, realControlPlane } from "../../parts/index.ts";
+import type { ControlPlane } from "../../parts/index.ts";
+import { needing } from "../../support/skip.ts";
+import { commands } from "./commands.ts";
+import type { Command } from "./commands.ts";
+import { kubectl, watchDuring } from "./kubectl.ts";
+import type { Outcome, Target } from "./kubectl.ts";
+import { mask } from "./mask.ts";
+
+const fixtures = join(import.meta.dirname, "fixtures");
+const folder = await mkdtemp(join(tmpdir(), "haptic-contract-"));
+const plane = await realControlPlane({
+  address: "127.98.20.1",
+  // no controller that would add objects of its own: only those that finish deletions
+  controllers: "namespace-controller,garbage-collector-controller",
+});
+
+function target(name: string, prefix: readonly string[], kubeconfig: string): Target {
+  const cache = join(folder, name);
+  return {
+    command: [...prefix, join(kubernetesFolder(), "kubectl"), "--cache-dir", cache],
+    environment: { PATH: process.env["PATH"], HOME: folder, KUBECONFIG: kubeconfig },
+  };
+}
+
+async function targets(api: EmbeddedApi, real: ControlPlane): Promise<readonly [Target, Target]> {
+  await mkdir(folder, { recursive: true });
+  const kubeconfig = join(folder, "kubeconfig");
+  await writeFile(kubeconfig, api.kubeconfig);
+  return [target("embedded", [], kubeconfig), target("real", real.prefix, real.kubeconfig)];
+}
+
+const run = (to: Target, command: Command): Promise<Outcome> =>
+  command.during === undefined
+    ? kubectl(to, command.line, fixtures, command.stdin)
+    : watchDuring(to, command.line, fixtures, command.during);
+
+/** Code, output and errors as one text that shows well in a difference. */
+function shown(outcome: Outcome, command: Command): string {
+  const lines = (text: string): string => {
+    const masked = mask(text);
+    return command.unordered === true ? masked.split("\n").toSorted().join("\n") : masked;
+  };
+  return `exit ${outcome.code}\n${lines(outcome.stdout)}--- errors\n${lines(outcome.stderr)}`;
+}
+
+const test = needing(suite("kubectl contract"), isMissing(plane) ? plane.reason : undefined);
+let api: EmbeddedApi | undefined;
+let pair: readonly [Target, Target] | undefined;
+
+test.before(async () => {
+  if (isMissing(plane)) return;
+  api = await startEmbeddedApi({ host: "127.98.21.1" });
+  pair = await targets(api, plane);
+});
+
+test.after(async () => {
+  await api?.close();
+  if (!isMissing(plane)) await plane.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+for (const [i, command] of commands.entries()) {
+  test(`${i + 1}: kubectl ${command.line} says the same on both servers`, async () => {
+    assert.ok(pair);
+    const [embedded, real] = await Promise.all(pair.map((to) => run(to, command)));
+    assert.ok(embedded && real);
+    assert.fixture(shown(embedded, command), shown(real, command));
+  });
+}
+
+test.run();
