@@ -31,7 +31,8 @@ function withoutValues(message: string): string {
 
 /** `what` = verb and object: `update leases.coordination.k8s.io default/haptic-leader`. */
 export function refusal(what: string, status: number, body: unknown, retryAfter?: string): KubeError {
-  const answer: StatusBody = typeof body === "object" && body !== null && (body as StatusBody).kind === "Status" ? (body as StatusBody) : {};
+  const answer: StatusBody =
+    typeof body === "object" && body !== null && (body as StatusBody).kind === "Status" ? body : {};
   const seconds = answer.details?.retryAfterSeconds ?? (retryAfter === undefined ? NaN : Number(retryAfter));
   const said = typeof answer.message === "string" && answer.message !== "" ? `: ${withoutValues(answer.message)}` : "";
   return new KubeError(codeOf(status), `${what}: ${status}${answer.reason ? ` ${answer.reason}` : ""}${said}`, {
@@ -61,8 +62,12 @@ export function unreachable(what: string, cause: unknown): HapticError {
   const { code, message } = cause as { code?: string; message?: string };
   const timeout = code !== undefined && TIMEOUTS.has(code);
   const certificate = code !== undefined && /CERT|SSL|TLS|SELF_SIGNED|VERIFY|ISSUER/.test(code);
-  return new KubeError(timeout ? "HAPTIC_E_KUBE_TIMEOUT" : "HAPTIC_E_KUBE_UNREACHABLE", `${what}: ${message ?? String(cause)}`, {
-    cause,
-    ...(certificate && { hint: "the server's certificate is not trusted: check the CA and the server name" }),
-  });
+  return new KubeError(
+    timeout ? "HAPTIC_E_KUBE_TIMEOUT" : "HAPTIC_E_KUBE_UNREACHABLE",
+    `${what}: ${message ?? String(cause)}`,
+    {
+      cause,
+      ...(certificate && { hint: "the server's certificate is not trusted: check the CA and the server name" }),
+    },
+  );
 }

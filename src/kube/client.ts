@@ -50,10 +50,19 @@ class Client implements KubeClient {
 
   get(target: ResourceTarget, name: string, signal?: AbortSignal): Promise<KubeObject> {
     this.#count("get");
-    return this.#object({ method: "GET", path: resourcePath(target, name), signal, what: `get ${objectName(target, name)}` });
+    return this.#object({
+      method: "GET",
+      path: resourcePath(target, name),
+      signal,
+      what: `get ${objectName(target, name)}`,
+    });
   }
 
-  async list(target: ResourceTarget, options: WatchOptions = {}, signal?: AbortSignal): Promise<{ items: KubeObject[]; resourceVersion: string }> {
+  async list(
+    target: ResourceTarget,
+    options: WatchOptions = {},
+    signal?: AbortSignal,
+  ): Promise<{ items: KubeObject[]; resourceVersion: string }> {
     const items: KubeObject[] = [];
     let resourceVersion = "";
     for await (const page of readPages(this.#transport, target, options, signal, () => this.#count("list"))) {
@@ -72,7 +81,11 @@ class Client implements KubeClient {
   }
 
   mergePatch(target: ResourceTarget, name: string, patch: unknown, options: PatchOptions = {}): Promise<KubeObject> {
-    return this.#write("patch", target, name, options, { method: "PATCH", body: patch, contentType: "application/merge-patch+json" });
+    return this.#write("patch", target, name, options, {
+      method: "PATCH",
+      body: patch,
+      contentType: "application/merge-patch+json",
+    });
   }
 
   apply(target: ResourceTarget, object: KubeObject, options: PatchOptions = {}): Promise<KubeObject> {
@@ -85,13 +98,28 @@ class Client implements KubeClient {
     );
   }
 
-  async delete(target: ResourceTarget, name: string, options: { uid?: string; resourceVersion?: string; signal?: AbortSignal } = {}): Promise<void> {
+  async delete(
+    target: ResourceTarget,
+    name: string,
+    options: { uid?: string; resourceVersion?: string; signal?: AbortSignal } = {},
+  ): Promise<void> {
     const { uid, resourceVersion, signal } = options;
     const preconditions = uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion };
-    await this.#write("delete", target, name, { ...(signal !== undefined && { signal }) }, {
-      method: "DELETE",
-      body: { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background", ...(preconditions && { preconditions }) },
-    });
+    await this.#write(
+      "delete",
+      target,
+      name,
+      { ...(signal !== undefined && { signal }) },
+      {
+        method: "DELETE",
+        body: {
+          apiVersion: "v1",
+          kind: "DeleteOptions",
+          propagationPolicy: "Background",
+          ...(preconditions && { preconditions }),
+        },
+      },
+    );
   }
 
   listWatch(target: ResourceTarget, options: WatchOptions = {}): Observable<WatchSignal> {
@@ -141,7 +169,7 @@ class Client implements KubeClient {
   }
 
   async #object(request: KubeRequest): Promise<KubeObject> {
-    return (await this.#transport.json<KubeObject>(request)).body;
+    return (await this.#transport.json(request)).body as KubeObject;
   }
 
   #count(verb: string): void {

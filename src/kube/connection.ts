@@ -82,10 +82,14 @@ export function directConnection(options: DirectConnectionOptions): KubeConnecti
 }
 
 /** The service account of the pod that we run in. Throws KubeConfigError outside a cluster. */
-export async function inClusterConnection(env: NodeJS.ProcessEnv = process.env, directory = SERVICE_ACCOUNT): Promise<KubeConnection> {
+export async function inClusterConnection(
+  env: NodeJS.ProcessEnv = process.env,
+  directory = SERVICE_ACCOUNT,
+): Promise<KubeConnection> {
   const host = env["KUBERNETES_SERVICE_HOST"];
   const port = env["KUBERNETES_SERVICE_PORT"] ?? "443";
-  if (host === undefined || host === "") throw new KubeConfigError("not inside a cluster: KUBERNETES_SERVICE_HOST is not set");
+  if (host === undefined || host === "")
+    throw new KubeConfigError("not inside a cluster: KUBERNETES_SERVICE_HOST is not set");
   const namespace = await readFile(join(directory, "namespace"), "utf8").then(
     (text) => text.trim(),
     () => env["POD_NAMESPACE"] ?? "default",

@@ -33,14 +33,23 @@ interface ResourceListBody {
  * Every served resource; the versions of a group in the server's order of preference. In the plain form a group whose
  * server does not answer is left out. Throws KubeError.
  */
-export async function discover(transport: KubeTransport, counted: () => void, signal?: AbortSignal): Promise<ServedResource[]> {
+export async function discover(
+  transport: KubeTransport,
+  counted: () => void,
+  signal?: AbortSignal,
+): Promise<ServedResource[]> {
   const served = await Promise.all(["/api", "/apis"].map((path) => discoverRoot(transport, path, counted, signal)));
   return served.flat();
 }
 
-async function discoverRoot(transport: KubeTransport, path: string, counted: () => void, signal?: AbortSignal): Promise<ServedResource[]> {
+async function discoverRoot(
+  transport: KubeTransport,
+  path: string,
+  counted: () => void,
+  signal?: AbortSignal,
+): Promise<ServedResource[]> {
   counted();
-  const { body, contentType } = await transport.json<AggregatedBody | PlainBody>({
+  const { body, contentType } = await transport.json({
     method: "GET",
     path,
     accept: AGGREGATED,
@@ -49,17 +58,18 @@ async function discoverRoot(transport: KubeTransport, path: string, counted: () 
   });
   if (contentType.includes("as=APIGroupDiscoveryList")) return fromAggregated(body as AggregatedBody);
   const plain = body as PlainBody;
-  const groupVersions = plain.versions ?? plain.groups?.flatMap((group) => group.versions.map((version) => version.groupVersion)) ?? [];
+  const groupVersions =
+    plain.versions ?? plain.groups?.flatMap((group) => group.versions.map((version) => version.groupVersion)) ?? [];
   const lists = await Promise.allSettled(
     groupVersions.map(async (groupVersion) => {
       counted();
-      const list = await transport.json<ResourceListBody>({
+      const list = await transport.json({
         method: "GET",
         path: groupVersionPath(groupVersion),
         signal,
         what: `discover ${groupVersion}`,
       });
-      return fromList(groupVersion, list.body);
+      return fromList(groupVersion, list.body as ResourceListBody);
     }),
   );
   signal?.throwIfAborted();
@@ -96,6 +106,8 @@ function fromList(groupVersion: string, body: ResourceListBody): ServedResource[
       resource: resource.name,
       kind: resource.kind,
       namespaced: resource.namespaced,
-      subresources: all.filter((sub) => sub.name.startsWith(`${resource.name}/`)).map((sub) => sub.name.slice(resource.name.length + 1)),
+      subresources: all
+        .filter((sub) => sub.name.startsWith(`${resource.name}/`))
+        .map((sub) => sub.name.slice(resource.name.length + 1)),
     }));
 }

@@ -22,7 +22,12 @@ export interface EventRecord {
 }
 
 export type EventOutcome =
-  | { readonly written: "created" | "counted"; readonly namespace: string; readonly name: string; readonly count: number }
+  | {
+      readonly written: "created" | "counted";
+      readonly namespace: string;
+      readonly name: string;
+      readonly count: number;
+    }
   | { readonly written: "failed"; readonly error: Error };
 
 export interface EventWriterDeps {
@@ -60,11 +65,27 @@ export class EventWriter {
   async write(record: EventRecord, signal?: AbortSignal): Promise<EventOutcome> {
     const { subject } = record;
     // An Event lives in its object's namespace; those of cluster-scoped objects live in `default`.
-    const target: ResourceTarget = { apiVersion: "v1", resource: "events", namespace: subject.namespace === "" ? "default" : subject.namespace };
-    const message = record.message.length > LONGEST_MESSAGE ? `${record.message.slice(0, LONGEST_MESSAGE - 1)}…` : record.message;
-    const key = JSON.stringify([subject.apiVersion, subject.kind, subject.namespace, subject.name, subject.uid, record.type, record.reason, message]);
+    const target: ResourceTarget = {
+      apiVersion: "v1",
+      resource: "events",
+      namespace: subject.namespace === "" ? "default" : subject.namespace,
+    };
+    const message =
+      record.message.length > LONGEST_MESSAGE ? `${record.message.slice(0, LONGEST_MESSAGE - 1)}…` : record.message;
+    const key = JSON.stringify([
+      subject.apiVersion,
+      subject.kind,
+      subject.namespace,
+      subject.name,
+      subject.uid,
+      record.type,
+      record.reason,
+      message,
+    ]);
     try {
-      return (await this.#count(target, key, signal)) ?? (await this.#create(target, key, { ...record, message }, signal));
+      return (
+        (await this.#count(target, key, signal)) ?? (await this.#create(target, key, { ...record, message }, signal))
+      );
     } catch (error) {
       return { written: "failed", error: error instanceof Error ? error : new Error(String(error)) };
     }
@@ -75,7 +96,12 @@ export class EventWriter {
     if (story === undefined) return undefined;
     const count = story.count + 1;
     try {
-      await this.#deps.client.mergePatch(target, story.name, { count, lastTimestamp: seconds(this.#deps.now()) }, signal === undefined ? {} : { signal });
+      await this.#deps.client.mergePatch(
+        target,
+        story.name,
+        { count, lastTimestamp: seconds(this.#deps.now()) },
+        signal === undefined ? {} : { signal },
+      );
     } catch (error) {
       // Events are kept for an hour only.
       if (!(error instanceof KubeError && error.status === 404)) throw error;
@@ -91,7 +117,9 @@ export class EventWriter {
     const { component, instance, client } = this.#deps;
     const { subject } = record;
     const now = this.#deps.now();
-    const suffix = `.${now.toString(16)}${Math.floor(this.#deps.random() * 2 ** 32).toString(16).padStart(8, "0")}`;
+    const suffix = `.${now.toString(16)}${Math.floor(this.#deps.random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, "0")}`;
     const name = subject.name.slice(0, LONGEST_NAME - suffix.length).replace(/[-.]+$/, "") + suffix;
     const event: KubeObject = {
       apiVersion: "v1",

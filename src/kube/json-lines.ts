@@ -27,7 +27,8 @@ export class LineSplitter {
     if (from < chunk.length) {
       this.#pending.push(chunk.subarray(from));
       this.#length += chunk.length - from;
-      if (this.#length > LONGEST_LINE) throw new RangeError(`a line of the stream is longer than ${LONGEST_LINE} bytes`);
+      if (this.#length > LONGEST_LINE)
+        throw new RangeError(`a line of the stream is longer than ${LONGEST_LINE} bytes`);
     }
   }
 }

@@ -42,15 +42,21 @@ export function kubeconfigConnection(path: string, context?: string): KubeConnec
  * and would open a proxy's pool.
  */
 function forCredentials(config: KubeConfig): KubeConfig {
-  config.clusters = config.clusters.map(({ proxyUrl: _unused, ...cluster }) => ({ ...cluster, server: cluster.server.replace(/^http:/, "https:") }));
+  config.clusters = config.clusters.map(({ proxyUrl: _unused, ...cluster }) => ({
+    ...cluster,
+    server: cluster.server.replace(/^http:/, "https:"),
+  }));
   return config;
 }
 
 function credentialsOf(options: RequestOptions): Credentials {
-  const pem = (value: unknown): string | undefined => (value === undefined || value === null ? undefined : String(value as string | Buffer));
+  const pem = (value: RequestOptions["ca"] | RequestOptions["key"]): string | undefined =>
+    typeof value === "string" || Buffer.isBuffer(value) ? value.toString() : undefined;
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(options.headers ?? {})) if (value !== undefined) headers[name.toLowerCase()] = String(value);
-  if (typeof options.auth === "string") headers["authorization"] ??= `Basic ${Buffer.from(options.auth).toString("base64")}`;
+  for (const [name, value] of Object.entries(options.headers ?? {}))
+    if (value !== undefined) headers[name.toLowerCase()] = String(value);
+  if (typeof options.auth === "string")
+    headers["authorization"] ??= `Basic ${Buffer.from(options.auth).toString("base64")}`;
   const [ca, cert, key] = [pem(options.ca), pem(options.cert), pem(options.key)];
   return {
     ...(ca !== undefined && { ca }),
@@ -65,7 +71,10 @@ function credentialsOf(options: RequestOptions): Credentials {
 function load(path: string, context: string | undefined): KubeConfig {
   const config = new KubeConfig();
   try {
-    for (const [i, file] of path.split(delimiter).filter((part) => part !== "").entries()) {
+    for (const [i, file] of path
+      .split(delimiter)
+      .filter((part) => part !== "")
+      .entries()) {
       if (i === 0) config.loadFromFile(file);
       else {
         const more = new KubeConfig();
@@ -74,14 +83,20 @@ function load(path: string, context: string | undefined): KubeConfig {
       }
     }
   } catch (cause) {
-    throw new KubeConfigError(`cannot load the kubeconfig ${path}`, { cause, hint: "check the file with `kubectl config view`" });
+    throw new KubeConfigError(`cannot load the kubeconfig ${path}`, {
+      cause,
+      hint: "check the file with `kubectl config view`",
+    });
   }
   if (context !== undefined) {
-    if (config.getContextObject(context) === null) throw new KubeConfigError(`the kubeconfig ${path} has no context "${context}"`);
+    if (config.getContextObject(context) === null)
+      throw new KubeConfigError(`the kubeconfig ${path} has no context "${context}"`);
     config.setCurrentContext(context);
   }
   if (!config.getCurrentCluster()?.server) {
-    throw new KubeConfigError(`the kubeconfig ${path} has no current cluster`, { hint: "set one with `kubectl config use-context NAME`" });
+    throw new KubeConfigError(`the kubeconfig ${path} has no current cluster`, {
+      hint: "set one with `kubectl config use-context NAME`",
+    });
   }
   return config;
 }

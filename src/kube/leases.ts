@@ -46,10 +46,18 @@ export function microTime(ms: number): string {
   return new Date(ms).toISOString().replace("Z", "000Z");
 }
 
-const target = (ref: LeaseRef): ResourceTarget => ({ apiVersion: API_VERSION, resource: "leases", namespace: ref.namespace });
+const target = (ref: LeaseRef): ResourceTarget => ({
+  apiVersion: API_VERSION,
+  resource: "leases",
+  namespace: ref.namespace,
+});
 
 /** The Lease, or undefined when there is none. Throws KubeError otherwise. */
-export async function readLease(client: KubeClient, ref: LeaseRef, signal?: AbortSignal): Promise<LeaseRecord | undefined> {
+export async function readLease(
+  client: KubeClient,
+  ref: LeaseRef,
+  signal?: AbortSignal,
+): Promise<LeaseRecord | undefined> {
   try {
     return recordOf(await client.get(target(ref), ref.name, signal));
   } catch (error) {
@@ -79,10 +87,17 @@ export async function writeLease(
     ...read?.object.metadata.annotations,
     ...(fields.epoch !== undefined && { [EPOCH_ANNOTATION]: String(fields.epoch) }),
   };
-  const { managedFields: _serverKeeps, ...metadata } = read?.object.metadata ?? { name: ref.name, namespace: ref.namespace };
+  const { managedFields: _serverKeeps, ...metadata } = read?.object.metadata ?? {
+    name: ref.name,
+    namespace: ref.namespace,
+  };
   const object: KubeObject = { apiVersion: API_VERSION, kind: "Lease", metadata: { ...metadata, annotations }, spec };
   const options = signal === undefined ? {} : { signal };
-  return recordOf(await (read === undefined ? client.create(target(ref), object, options) : client.replace(target(ref), object, options)));
+  return recordOf(
+    await (read === undefined
+      ? client.create(target(ref), object, options)
+      : client.replace(target(ref), object, options)),
+  );
 }
 
 export interface TermRequest extends LeaseRef {

@@ -37,7 +37,11 @@ interface WatchEvent {
 }
 
 /** Each subscription is a list+watch of its own; unsubscribing aborts its request at once. */
-export function listWatch(deps: ListWatchDeps, target: ResourceTarget, options: WatchOptions = {}): Observable<WatchSignal> {
+export function listWatch(
+  deps: ListWatchDeps,
+  target: ResourceTarget,
+  options: WatchOptions = {},
+): Observable<WatchSignal> {
   return new Observable<WatchSignal>((subscriber) => {
     const session = new ListWatchSession(deps, target, options, subscriber);
     session.run().catch((error: unknown) => {
@@ -126,7 +130,10 @@ class ListWatchSession {
     const error =
       failure instanceof Error
         ? failure
-        : new KubeError("HAPTIC_E_KUBE_UNAVAILABLE", `watch ${what}: the server ended the watch after ${Math.round(livedMs)} ms`);
+        : new KubeError(
+            "HAPTIC_E_KUBE_UNAVAILABLE",
+            `watch ${what}: the server ended the watch after ${Math.round(livedMs)} ms`,
+          );
     const retryInMs = Math.max(this.#backoff.next(livedMs), (error as Partial<KubeError>).retryAfterMs ?? 0);
     this.#emit({ type: "FAULT", error, retryInMs });
     await this.#sleep(retryInMs);
@@ -135,7 +142,9 @@ class ListWatchSession {
   async #list(): Promise<void> {
     this.#emit({ type: "RELIST", reason: this.#reason });
     let version = "";
-    const pages = readPages(this.#deps.transport, this.#target, this.#options, this.#abort.signal, () => this.#deps.counted?.("list"));
+    const pages = readPages(this.#deps.transport, this.#target, this.#options, this.#abort.signal, () =>
+      this.#deps.counted?.("list"),
+    );
     for await (const page of pages) {
       this.#emit({ type: "PAGE", objects: page.items });
       version = page.resourceVersion;
@@ -150,7 +159,9 @@ class ListWatchSession {
    * server) would wait for that version in silence.
    */
   async #probe(version: string): Promise<void> {
-    const pages = readPages(this.#deps.transport, this.#target, { pageSize: 1 }, this.#abort.signal, () => this.#deps.counted?.("list"));
+    const pages = readPages(this.#deps.transport, this.#target, { pageSize: 1 }, this.#abort.signal, () =>
+      this.#deps.counted?.("list"),
+    );
     const first = await pages.next();
     await pages.return();
     if (!first.done && goesBack(version, first.value.resourceVersion)) throw new Relist("stale");
@@ -226,7 +237,8 @@ class ListWatchSession {
     }
     if (event.type === "ERROR") throw watchRefusal(what, event.object);
     const version = event.object?.metadata?.resourceVersion;
-    if (version === undefined) throw new KubeError("HAPTIC_E_KUBE_PROTOCOL", `${what}: an event has no resourceVersion`);
+    if (version === undefined)
+      throw new KubeError("HAPTIC_E_KUBE_PROTOCOL", `${what}: an event has no resourceVersion`);
     if (goesBack(this.#version, version)) throw new Relist("stale");
     if (event.type === "BOOKMARK") this.#emit({ type: "BOOKMARK", resourceVersion: version });
     else this.#emit({ type: event.type, object: event.object });

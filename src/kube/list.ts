@@ -30,7 +30,7 @@ export async function* readPages(
   let next: string | undefined;
   do {
     counted();
-    const { body } = await transport.json<ListBody>({
+    const answer = await transport.json({
       method: "GET",
       path: resourcePath(target),
       query: {
@@ -42,6 +42,7 @@ export async function* readPages(
       signal,
       what: `list ${objectName(target)}`,
     });
+    const body = answer.body as ListBody;
     const items = body.items ?? [];
     // Items of built-in lists carry neither; those of a watch do, and both must give the same object.
     const kind = (body.kind ?? "").replace(/List$/, "");

@@ -3,7 +3,9 @@ import type { ResourceTarget } from "./types.ts";
 
 /** `/api/v1` or `/apis/GROUP/VERSION`. */
 export function groupVersionPath(apiVersion: string): string {
-  return apiVersion.includes("/") ? `/apis/${apiVersion.split("/").map(encodeURIComponent).join("/")}` : `/api/${encodeURIComponent(apiVersion)}`;
+  return apiVersion.includes("/")
+    ? `/apis/${apiVersion.split("/").map(encodeURIComponent).join("/")}`
+    : `/api/${encodeURIComponent(apiVersion)}`;
 }
 
 /** Path of a collection, or of one object and its subresource. */

@@ -60,7 +60,7 @@ export class KubeTransport {
   }
 
   /** A request with a JSON answer. Throws KubeError, or the signal's reason when it was aborted. */
-  async json<T>(request: KubeRequest): Promise<{ body: T; contentType: string }> {
+  async json(request: KubeRequest): Promise<{ body: unknown; contentType: string }> {
     const limit = this.#options.requestTimeoutMs ?? 30_000;
     const abort = new AbortController();
     const stop = (): void => abort.abort(request.signal?.reason);
@@ -72,9 +72,12 @@ export class KubeTransport {
       const response = await this.#send(request, abort.signal, false);
       const text = await response.body.text();
       try {
-        return { body: JSON.parse(text) as T, contentType: String(response.headers["content-type"] ?? "") };
+        return { body: JSON.parse(text) as unknown, contentType: String(response.headers["content-type"] ?? "") };
       } catch (cause) {
-        throw new KubeError("HAPTIC_E_KUBE_PROTOCOL", `${request.what}: the answer is not JSON`, { status: response.statusCode, cause });
+        throw new KubeError("HAPTIC_E_KUBE_PROTOCOL", `${request.what}: the answer is not JSON`, {
+          status: response.statusCode,
+          cause,
+        });
       }
     } catch (error) {
       if (abort.signal.aborted) throw abort.signal.reason;
@@ -130,7 +133,8 @@ export class KubeTransport {
 
   #dispatch(session: Session, request: KubeRequest, signal: AbortSignal, watch: boolean): Promise<Response> {
     const query: Record<string, string> = {};
-    for (const [name, value] of Object.entries(request.query ?? {})) if (value !== undefined) query[name] = String(value);
+    for (const [name, value] of Object.entries(request.query ?? {}))
+      if (value !== undefined) query[name] = String(value);
     const body = request.body === undefined ? null : JSON.stringify(request.body);
     return (watch ? session.watches : session.requests).request({
       origin: this.#origin,
@@ -150,7 +154,10 @@ export class KubeTransport {
 
   /** The session for the next request; one read of the credentials serves all that wait for it. */
   #current(refused: boolean): Promise<Session> {
-    if (this.#closed) return Promise.reject(new KubeError("HAPTIC_E_KUBE_UNREACHABLE", "the connection to the Kubernetes API was closed"));
+    if (this.#closed)
+      return Promise.reject(
+        new KubeError("HAPTIC_E_KUBE_UNREACHABLE", "the connection to the Kubernetes API was closed"),
+      );
     const now = this.#options.clock.now();
     const old = this.#session;
     if (old !== undefined && !refused && now - this.#checkedAt < (this.#options.recheckMs ?? 10_000)) return old;
@@ -177,7 +184,12 @@ export class KubeTransport {
     const { headers: _headers, ...tlsParts } = credentials;
     const tls = JSON.stringify(tlsParts);
     if (old !== undefined && old.tls === tls) return { ...old, credentials };
-    const session = { credentials, tls, requests: this.#dispatcher(credentials, false), watches: this.#dispatcher(credentials, true) };
+    const session = {
+      credentials,
+      tls,
+      requests: this.#dispatcher(credentials, false),
+      watches: this.#dispatcher(credentials, true),
+    };
     // Graceful: what runs on the old connections ends there.
     void old?.requests.close().catch(() => undefined);
     void old?.watches.close().catch(() => undefined);

@@ -50,19 +50,30 @@ export interface ServedResource {
 /** Errors are KubeError (HAPTIC_E_KUBE_…) with `status` (0 = no answer) and the Status `reason`. */
 export interface KubeClient {
   get(target: ResourceTarget, name: string, signal?: AbortSignal): Promise<KubeObject>;
-  list(target: ResourceTarget, options?: WatchOptions, signal?: AbortSignal): Promise<{ items: KubeObject[]; resourceVersion: string }>;
+  list(
+    target: ResourceTarget,
+    options?: WatchOptions,
+    signal?: AbortSignal,
+  ): Promise<{ items: KubeObject[]; resourceVersion: string }>;
   create(target: ResourceTarget, object: KubeObject, options?: PatchOptions): Promise<KubeObject>;
   /** PUT; carries the object's resourceVersion (compare-and-swap). */
   replace(target: ResourceTarget, object: KubeObject, options?: PatchOptions): Promise<KubeObject>;
   mergePatch(target: ResourceTarget, name: string, patch: unknown, options?: PatchOptions): Promise<KubeObject>;
   /** Server-side apply. `fieldManager` is required (default `haptic`). */
   apply(target: ResourceTarget, object: KubeObject, options?: PatchOptions): Promise<KubeObject>;
-  delete(target: ResourceTarget, name: string, options?: { uid?: string; resourceVersion?: string; signal?: AbortSignal }): Promise<void>;
+  delete(
+    target: ResourceTarget,
+    name: string,
+    options?: { uid?: string; resourceVersion?: string; signal?: AbortSignal },
+  ): Promise<void>;
   /** Never errors and never completes; unsubscribe to end it. Cold: each subscription is a watch of its own. */
   listWatch(target: ResourceTarget, options?: WatchOptions): Observable<WatchSignal>;
   /** Everything the server serves now (aggregated discovery with fallback). */
   discover(signal?: AbortSignal): Promise<readonly ServedResource[]>;
   /** Counts of requests by verb and of writes, for `/debug/vars`. */
-  readonly counters: { readonly requests: Readonly<Record<string, number>>; readonly writes: Readonly<Record<string, number>> };
+  readonly counters: {
+    readonly requests: Readonly<Record<string, number>>;
+    readonly writes: Readonly<Record<string, number>>;
+  };
   close(): Promise<void>;
 }

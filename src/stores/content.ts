@@ -1,23 +1,34 @@
-/** Freezing and comparing of plain JSON. Both walk with a stack of their own: an object may nest deeper than calls can. */
+/** Freezing and comparing of plain JSON, which may nest deeper than calls can go. */
 
 type Json = Readonly<Record<string, unknown>>;
+
+/** Calls are the faster way down; no usual object is nested deeper than this. */
+const SHALLOW = 64;
 
 /** Freezes a plain JSON value through and through and returns it. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
-  const pending: object[] = [value];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    Object.freeze(next);
-    if (Array.isArray(next)) {
-      for (const item of next as unknown[]) if (typeof item === "object" && item !== null) pending.push(item);
-    } else {
-      for (const key in next) {
-        const item = (next as Json)[key];
-        if (typeof item === "object" && item !== null) pending.push(item);
-      }
+  const deeper: object[] = [];
+  freezeDown(value, 0, deeper);
+  for (let next = deeper.pop(); next !== undefined; next = deeper.pop()) freezeDown(next, 0, deeper);
+  return value;
+}
+
+function freezeDown(value: object, depth: number, deeper: object[]): void {
+  if (depth > SHALLOW) {
+    deeper.push(value);
+    return;
+  }
+  if (Array.isArray(value)) {
+    for (const item of value as unknown[])
+      if (typeof item === "object" && item !== null) freezeDown(item, depth + 1, deeper);
+  } else {
+    for (const key in value) {
+      const item = (value as Json)[key];
+      if (typeof item === "object" && item !== null) freezeDown(item, depth + 1, deeper);
     }
   }
-  return value;
+  Object.freeze(value);
 }
 
 /**
@@ -28,7 +39,8 @@ export function sameContent(a: Json, b: Json): boolean {
   if (a === b) return true;
   const pending: unknown[] = [];
   if (!sameFields(a, b, undefined, "metadata", pending)) return false;
-  if (!sameFields((a["metadata"] ?? {}) as Json, (b["metadata"] ?? {}) as Json, "resourceVersion", undefined, pending)) return false;
+  if (!sameFields((a["metadata"] ?? {}) as Json, (b["metadata"] ?? {}) as Json, "resourceVersion", undefined, pending))
+    return false;
   return samePending(pending);
 }
 
@@ -51,7 +63,13 @@ function samePending(pending: unknown[]): boolean {
   return true;
 }
 
-function sameFields(a: Json, b: Json, ignored: string | undefined, later: string | undefined, pending: unknown[]): boolean {
+function sameFields(
+  a: Json,
+  b: Json,
+  ignored: string | undefined,
+  later: string | undefined,
+  pending: unknown[],
+): boolean {
   let count = 0;
   for (const key in a) {
     if (key === ignored) continue;

@@ -18,7 +18,8 @@ export interface JsonPath {
 
 type Json = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Parses a whole expression. Throws JsonPathError (HAPTIC_E_JSON_PATH) that names the expression and the column. */
 export function parseJsonPath(text: string): JsonPath {
@@ -196,7 +197,8 @@ function copyWith(object: Json, key: string, item: unknown): Json {
     const field = name === key ? item : object[name];
     if (field === undefined) continue;
     // A plain assignment to `__proto__` would set the prototype instead of a field.
-    if (name === "__proto__") Object.defineProperty(copy, name, { value: field, enumerable: true, configurable: true, writable: true });
+    if (name === "__proto__")
+      Object.defineProperty(copy, name, { value: field, enumerable: true, configurable: true, writable: true });
     else copy[name] = field;
   }
   return copy;

@@ -9,16 +9,18 @@ import type { KubeObject, StoreChange, StoreOptions } from "./types.ts";
 /** How many changes `changesSince` reaches back, at least. */
 export const CHANGE_LOG_LIMIT = 32_768;
 
+/** What a write must know of an object that is held. */
 interface Entry {
   /** Place in the order: the encoded index key, then namespace and name. */
   readonly place: string;
-  readonly id: string;
   readonly keys: readonly string[];
   readonly object: KubeObject;
 }
 
 /** `namespace/name`; `/name` for a cluster-scoped object. */
-export function objectId(object: { readonly metadata: { readonly name: string; readonly namespace?: string } }): string {
+export function objectId(object: {
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}): string {
   return `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
 }
 
@@ -42,11 +44,11 @@ export class StoreVersion {
   readonly revision: number;
   readonly size: number;
   readonly #store: ObjectStore;
-  readonly #ordered: TreeVersion<Entry>;
+  readonly #ordered: TreeVersion<KubeObject>;
   readonly #places: TreeVersion<string>;
   #list: readonly KubeObject[] | undefined;
 
-  constructor(store: ObjectStore, revision: number, ordered: TreeVersion<Entry>, places: TreeVersion<string>) {
+  constructor(store: ObjectStore, revision: number, ordered: TreeVersion<KubeObject>, places: TreeVersion<string>) {
     this.#store = store;
     this.revision = revision;
     this.size = ordered.size;
@@ -56,17 +58,17 @@ export class StoreVersion {
 
   /** All objects by index key, then id; made once a version, never sorted. */
   list(): readonly KubeObject[] {
-    return (this.#list ??= this.#ordered.map((entry) => entry.object));
+    return (this.#list ??= this.#ordered.values());
   }
 
   fetch(keys: readonly string[]): readonly KubeObject[] {
     if (keys.length === 0 || keys.length > this.#store.indexBy.length) return [];
-    return this.#ordered.withPrefix(encodeKeys(keys), (entry) => entry.object);
+    return this.#ordered.withPrefix(encodeKeys(keys));
   }
 
   get(id: string): KubeObject | undefined {
     const place = this.#places.get(id);
-    return place === undefined ? undefined : this.#ordered.get(place)?.object;
+    return place === undefined ? undefined : this.#ordered.get(place);
   }
 
   /** Objects that differ from `older`; undefined when that is not known (another store, or too long ago). */
@@ -100,7 +102,7 @@ export class ObjectStore {
   readonly #ignored: readonly JsonPath[];
   readonly #selector: FieldSelector;
   readonly #entries = new Map<string, Entry>();
-  readonly #ordered = new OrderedTree<Entry>();
+  readonly #ordered = new OrderedTree<KubeObject>();
   readonly #places = new OrderedTree<string>();
   readonly #unindexed = new Map<string, string>();
   #version: StoreVersion | undefined;
@@ -156,11 +158,13 @@ export class ObjectStore {
     const old = this.#entries.get(id);
     if (old !== undefined && sameContent(old.object, kept)) return false;
     const sameKeys = old !== undefined && old.keys.every((key, i) => key === keys[i]);
-    const place = sameKeys ? old.place : encodeKeys(keys) + encodeKeys([object.metadata.namespace ?? "", object.metadata.name]);
-    const entry: Entry = { place, id, keys: sameKeys ? old.keys : keys, object: deepFreeze(kept) };
+    const place = sameKeys
+      ? old.place
+      : encodeKeys(keys) + encodeKeys([object.metadata.namespace ?? "", object.metadata.name]);
+    const entry: Entry = { place, keys: sameKeys ? old.keys : keys, object: deepFreeze(kept) };
     if (old !== undefined && !sameKeys) this.#ordered.delete(old.place);
     if (!sameKeys) this.#places.set(id, place);
-    this.#ordered.set(place, entry);
+    this.#ordered.set(place, entry.object);
     this.#entries.set(id, entry);
     this.#changed(id, old?.keys, entry.keys);
     return true;
@@ -192,8 +196,8 @@ export class ObjectStore {
     this.#seen = undefined;
     if (seen === undefined) return 0;
     let changes = 0;
-    for (const id of [...this.#unindexed.keys()]) if (!seen.has(id)) this.#unindexed.delete(id);
-    for (const id of [...this.#entries.keys()]) if (!seen.has(id) && this.#drop(id)) changes++;
+    for (const id of this.#unindexed.keys()) if (!seen.has(id)) this.#unindexed.delete(id);
+    for (const id of this.#entries.keys()) if (!seen.has(id) && this.#drop(id)) changes++;
     return changes;
   }
 

@@ -6,6 +6,7 @@
 /** Most entries of a leaf and most children of a branch. 64 keeps a copied path near one microsecond. */
 const MAX = 64;
 const MIN = MAX / 4;
+const MOST_ARGUMENTS = 8_192;
 
 interface Leaf<V> {
   readonly leaf: true;
@@ -42,36 +43,39 @@ export class TreeVersion<V> {
   }
 
   /** Every value in the order of the keys. */
-  map<T>(as: (value: V) => T): T[] {
-    const out: T[] = [];
-    collect(this.#root, as, out);
+  values(): V[] {
+    const leaves: V[][] = [];
+    collectLeaves(this.#root, leaves);
+    let out: V[] = [];
+    // concat() of arrays is one copy of memory each; pushing 50,000 values takes four times as long.
+    for (let i = 0; i < leaves.length; i += MOST_ARGUMENTS) out = out.concat(...leaves.slice(i, i + MOST_ARGUMENTS));
     return out;
   }
 
   /** The values whose key begins with `prefix`, in order. */
-  withPrefix<T>(prefix: string, as: (value: V) => T): T[] {
-    const out: T[] = [];
-    collectPrefix(this.#root, prefix, as, out);
+  withPrefix(prefix: string): V[] {
+    const out: V[] = [];
+    collectPrefix(this.#root, prefix, out);
     return out;
   }
 }
 
-function collect<V, T>(node: Node<V>, as: (value: V) => T, out: T[]): void {
-  if (node.leaf) for (const value of node.values) out.push(as(value));
-  else for (const child of node.values) collect(child, as, out);
+function collectLeaves<V>(node: Node<V>, out: V[][]): void {
+  if (node.leaf) out.push(node.values);
+  else for (const child of node.values) collectLeaves(child, out);
 }
 
 /** Returns false when a key beyond the prefix was seen, so that the caller stops. */
-function collectPrefix<V, T>(node: Node<V>, prefix: string, as: (value: V) => T, out: T[]): boolean {
+function collectPrefix<V>(node: Node<V>, prefix: string, out: V[]): boolean {
   if (node.leaf) {
     for (let i = lowerBound(node.keys, prefix); i < node.keys.length; i++) {
       if (!node.keys[i]!.startsWith(prefix)) return false;
-      out.push(as(node.values[i]!));
+      out.push(node.values[i]!);
     }
     return true;
   }
   for (let i = childOf(node.keys, prefix); i < node.values.length; i++) {
-    if (!collectPrefix(node.values[i]!, prefix, as, out)) return false;
+    if (!collectPrefix(node.values[i]!, prefix, out)) return false;
   }
   return true;
 }
@@ -124,7 +128,10 @@ export class OrderedTree<V> {
     this.#version = undefined;
     const root = this.#owned(this.#root);
     const right = this.#insert(root, key, value);
-    this.#root = right === undefined ? root : { leaf: false, owner: this.#owner, keys: ["", right.keys[0]!], values: [root, right] };
+    this.#root =
+      right === undefined
+        ? root
+        : { leaf: false, owner: this.#owner, keys: ["", right.keys[0]!], values: [root, right] };
   }
 
   delete(key: string): boolean {
@@ -138,7 +145,12 @@ export class OrderedTree<V> {
 
   #owned<N extends Node<V>>(node: N): N {
     if (node.owner === this.#owner) return node;
-    return { leaf: node.leaf, owner: this.#owner, keys: node.keys.slice(), values: node.values.slice() } as unknown as N;
+    return {
+      leaf: node.leaf,
+      owner: this.#owner,
+      keys: node.keys.slice(),
+      values: node.values.slice(),
+    } as unknown as N;
   }
 
   /** Inserts below an owned node; returns the right half when the node had to be split. */

@@ -27,7 +27,11 @@ const NAMESPACE = "kube-contract";
 const CONFIGMAPS = { apiVersion: "v1", resource: "configmaps", namespace: NAMESPACE };
 const BACKOFF = { baseMs: 50, capMs: 500, livedMs: 200 };
 
-const configMap = (name: string, data: Record<string, string> = {}, labels: Record<string, string> = {}): KubeObject => ({
+const configMap = (
+  name: string,
+  data: Record<string, string> = {},
+  labels: Record<string, string> = {},
+): KubeObject => ({
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name, namespace: NAMESPACE, ...(Object.keys(labels).length > 0 && { labels }) },
@@ -37,7 +41,10 @@ const configMap = (name: string, data: Record<string, string> = {}, labels: Reco
 /** Follows a list+watch as the controller does: folded into a store. */
 class Follower {
   readonly signals: WatchSignal[] = [];
-  readonly store = new ObjectStore({ indexBy: ["metadata.namespace", "metadata.name"], ignoreFields: ["metadata.managedFields"], fieldSelector: "" }, "v1");
+  readonly store = new ObjectStore(
+    { indexBy: ["metadata.namespace", "metadata.name"], ignoreFields: ["metadata.managedFields"], fieldSelector: "" },
+    "v1",
+  );
   readonly set = createStoreSet([["objects", this.store]]);
   readonly #subscription: Subscription;
 
@@ -63,7 +70,9 @@ class Follower {
       .snapshot()
       .alias("objects")!
       .list()
-      .map((object) => `${object.metadata.name}=${(object["data"] as Record<string, string> | undefined)?.["v"] ?? ""}`);
+      .map(
+        (object) => `${object.metadata.name}=${(object["data"] as Record<string, string> | undefined)?.["v"] ?? ""}`,
+      );
   }
 
   count(type: WatchSignal["type"]): number {
@@ -74,8 +83,12 @@ class Follower {
     const end = Date.now() + limitMs;
     while (!condition()) {
       if (Date.now() > end) {
-        const story = this.signals.map((s) => (s.type === "FAULT" ? `FAULT ${s.error.message}` : s.type === "RELIST" ? `RELIST ${s.reason}` : s.type));
-        assert.unreachable(`${what}: not within ${limitMs} ms; holds ${this.content.join(" ")}; saw ${story.slice(-15).join(", ")}`);
+        const story = this.signals.map((s) =>
+          s.type === "FAULT" ? `FAULT ${s.error.message}` : s.type === "RELIST" ? `RELIST ${s.reason}` : s.type,
+        );
+        assert.unreachable(
+          `${what}: not within ${limitMs} ms; holds ${this.content.join(" ")}; saw ${story.slice(-15).join(", ")}`,
+        );
       }
       await delay(10);
     }
@@ -125,12 +138,18 @@ export function kubeContract(test: Test, start: () => Promise<Plane>, secure = f
     relay = await tcpRelay(plane.host, plane.port);
     client = createKubeClient(await findConnection({ kubeconfig: plane.kubeconfig, env: {} }), { backoff: BACKOFF });
     clients.push(client);
-    await client.create({ apiVersion: "v1", resource: "namespaces" }, { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } });
+    await client.create(
+      { apiVersion: "v1", resource: "namespaces" },
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } },
+    );
     // Bookmarks come once a minute: this one waits for one while the other tests run.
     // (A real server sends none for a resource that saw no change since it started.)
     quiet = new Follower(client, {}, { ...CONFIGMAPS, resource: "secrets" });
     await quiet.until("the list", () => quiet!.count("SYNCED") > 0);
-    await client.create({ ...CONFIGMAPS, resource: "secrets" }, { apiVersion: "v1", kind: "Secret", metadata: { name: "quiet", namespace: NAMESPACE } });
+    await client.create(
+      { ...CONFIGMAPS, resource: "secrets" },
+      { apiVersion: "v1", kind: "Secret", metadata: { name: "quiet", namespace: NAMESPACE } },
+    );
   });
 
   test.after(async () => {
@@ -157,7 +176,7 @@ export function kubeContract(test: Test, start: () => Promise<Plane>, secure = f
     assert.equal((await client.get(CONFIGMAPS, "crud"))["data"], { w: "4" });
     const wrong = await failure(client.delete(CONFIGMAPS, "crud", { uid: "another" }));
     assert.is(wrong.status, 409);
-    await client.delete(CONFIGMAPS, "crud", { uid: made.metadata.uid! });
+    await client.delete(CONFIGMAPS, "crud", { uid: made.metadata.uid });
     const absent = await failure(client.get(CONFIGMAPS, "crud"));
     assert.is(absent.code, "HAPTIC_E_KUBE_NOT_FOUND");
     assert.match(absent.message, `get configmaps ${NAMESPACE}/crud: 404 NotFound`);
@@ -198,14 +217,22 @@ export function kubeContract(test: Test, start: () => Promise<Plane>, secure = f
     const served = await client.discover();
     const find = (group: string, resource: string): (typeof served)[number] | undefined =>
       served.find((one) => one.group === group && one.resource === resource);
-    assert.equal(find("", "configmaps"), { group: "", version: "v1", resource: "configmaps", kind: "ConfigMap", namespaced: true, subresources: [] });
+    assert.equal(find("", "configmaps"), {
+      group: "",
+      version: "v1",
+      resource: "configmaps",
+      kind: "ConfigMap",
+      namespaced: true,
+      subresources: [],
+    });
     assert.is(find("", "namespaces")?.namespaced, false);
     assert.ok(find("networking.k8s.io", "ingresses")?.subresources.includes("status"));
     assert.is(find("coordination.k8s.io", "leases")?.kind, "Lease");
   });
 
   test("A list of several pages is one content, and the watch after it misses nothing", async () => {
-    for (let i = 0; i < 25; i++) await client.create(CONFIGMAPS, configMap(`page-${String(i).padStart(2, "0")}`, { v: "1" }, { set: "page" }));
+    for (let i = 0; i < 25; i++)
+      await client.create(CONFIGMAPS, configMap(`page-${String(i).padStart(2, "0")}`, { v: "1" }, { set: "page" }));
     const { items } = await client.list(CONFIGMAPS, { labelSelector: "set=page", pageSize: 10 });
     assert.is(items.length, 25);
     assert.is(items[0]!.kind, "ConfigMap");
@@ -276,7 +303,11 @@ export function kubeContract(test: Test, start: () => Promise<Plane>, secure = f
     const revision = follower.store.revision;
     relay.down();
     await client.delete(CONFIGMAPS, "goes");
-    for (let i = 0; i < 5; i++) await client.mergePatch(CONFIGMAPS, "kept", { metadata: { annotations: { touched: null } }, data: { v: "1", w: String(i % 2) } });
+    for (let i = 0; i < 5; i++)
+      await client.mergePatch(CONFIGMAPS, "kept", {
+        metadata: { annotations: { touched: null } },
+        data: { v: "1", w: String(i % 2) },
+      });
     await client.mergePatch(CONFIGMAPS, "kept", { data: { w: null } });
     await plane.expire();
     await client.create(CONFIGMAPS, configMap("comes", { v: "1" }));
@@ -300,8 +331,13 @@ export function kubeContract(test: Test, start: () => Promise<Plane>, secure = f
     const first = await beginTerm(client, { ...term, holder: "a", atLeast: 41 });
     assert.is(first.epoch, 42);
     assert.is(first.object.metadata.annotations?.[EPOCH_ANNOTATION], "42");
-    const epochs = await Promise.all(["b", "c", "d"].map(async (holder) => (await beginTerm(client, { ...term, holder, atLeast: 0 })).epoch));
-    assert.equal(epochs.toSorted(), [43, 44, 45]);
+    const epochs = await Promise.all(
+      ["b", "c", "d"].map(async (holder) => (await beginTerm(client, { ...term, holder, atLeast: 0 })).epoch),
+    );
+    assert.equal(
+      epochs.toSorted((a, b) => a - b),
+      [43, 44, 45],
+    );
     const read = (await readLease(client, ref))!;
     assert.is(read.transitions, 3);
     assert.is(read.durationSeconds, 30);
@@ -311,23 +347,47 @@ export function kubeContract(test: Test, start: () => Promise<Plane>, secure = f
     const lost = await failure(writeLease(client, ref, read, { renewTimeMs: Date.now() }));
     assert.is(lost.code, "HAPTIC_E_KUBE_CONFLICT");
     assert.is((await failure(writeLease(client, ref, undefined, { holder: "x", durationSeconds: 30 }))).status, 409);
-    await client.mergePatch({ apiVersion: "coordination.k8s.io/v1", resource: "leases", namespace: NAMESPACE }, ref.name, {
-      metadata: { annotations: { [EPOCH_ANNOTATION]: "rubbish" } },
-    });
+    await client.mergePatch(
+      { apiVersion: "coordination.k8s.io/v1", resource: "leases", namespace: NAMESPACE },
+      ref.name,
+      {
+        metadata: { annotations: { [EPOCH_ANNOTATION]: "rubbish" } },
+      },
+    );
     assert.is((await beginTerm(client, { ...term, holder: "e", atLeast: 60 })).epoch, 61);
   });
 
   test("An Event is created once and counted when the same happens again; other stories get Events of their own", async () => {
     const subject = await client.create(CONFIGMAPS, configMap("subject"));
-    const about = { apiVersion: "v1", kind: "ConfigMap", namespace: NAMESPACE, name: "subject", uid: subject.metadata.uid! };
-    const writer = new EventWriter({ client, component: "haptic", instance: "pod-1", now: () => Date.now(), random: Math.random });
+    const about = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      namespace: NAMESPACE,
+      name: "subject",
+      uid: subject.metadata.uid!,
+    };
+    const writer = new EventWriter({
+      client,
+      component: "haptic",
+      instance: "pod-1",
+      now: () => Date.now(),
+      random: Math.random,
+    });
     const record = { subject: about, type: "Warning", reason: "Broken", message: "it is broken" } as const;
     const first = await writer.write(record);
     assert.is(first.written, "created");
     const second = await writer.write(record);
     assert.is(second.written, "counted");
     assert.is((await writer.write({ ...record, message: "x".repeat(5_000) })).written, "created");
-    assert.is((await writer.write({ ...record, subject: { ...about, namespace: "", kind: "Node", name: "n".repeat(253), uid: "" } })).written, "created");
+    assert.is(
+      (
+        await writer.write({
+          ...record,
+          subject: { ...about, namespace: "", kind: "Node", name: "n".repeat(253), uid: "" },
+        })
+      ).written,
+      "created",
+    );
     const events = { apiVersion: "v1", resource: "events", namespace: NAMESPACE };
     const { items } = await client.list(events, { fieldSelector: "involvedObject.name=subject" });
     assert.equal(
@@ -348,7 +408,9 @@ export function kubeContract(test: Test, start: () => Promise<Plane>, secure = f
   if (secure) {
     test("Who may do nothing hears so, and goes on trying; who is not known at all is told apart", async () => {
       const server = `${plane.scheme}://${plane.host}:${plane.port}`;
-      const powerless = createKubeClient(directConnection({ server, ca: plane.ca!, token: plane.powerlessToken! }), { backoff: BACKOFF });
+      const powerless = createKubeClient(directConnection({ server, ca: plane.ca!, token: plane.powerlessToken! }), {
+        backoff: BACKOFF,
+      });
       const stranger = createKubeClient(directConnection({ server, ca: plane.ca!, token: "nonsense" }));
       const untrusting = createKubeClient(directConnection({ server, token: plane.adminToken! }));
       clients.push(powerless, stranger, untrusting);

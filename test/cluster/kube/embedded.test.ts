@@ -35,10 +35,16 @@ kubeContract(test, async () => {
 
 test("A new server on the same address, behind the version of the old one, is noticed and listed anew", async () => {
   const target = { apiVersion: "v1", resource: "configmaps", namespace: "default" };
-  const object = (name: string): Record<string, unknown> => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } });
+  const object = (name: string): Record<string, unknown> => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, namespace: "default" },
+  });
   const first = await startEmbeddedApi({ host: "127.41.0.3" });
-  for (let i = 0; i < 20; i++) first.objects.create(object(`old-${i}`) as never);
-  const client = createKubeClient(directConnection({ server: first.url }), { backoff: { baseMs: 20, capMs: 100, livedMs: 1_000 } });
+  for (let i = 0; i < 20; i++) first.objects.create(object(`old-${i}`));
+  const client = createKubeClient(directConnection({ server: first.url }), {
+    backoff: { baseMs: 20, capMs: 100, livedMs: 1_000 },
+  });
   const story: string[] = [];
   const synced: (() => void)[] = [];
   const subscription = client.listWatch(target).subscribe({
@@ -52,7 +58,7 @@ test("A new server on the same address, behind the version of the old one, is no
   await new Promise<void>((resolve) => synced.push(resolve));
   await first.close();
   const second = await startEmbeddedApi({ host: "127.41.0.3", port: Number(new URL(first.url).port) });
-  second.objects.create(object("new") as never);
+  second.objects.create(object("new"));
   await new Promise<void>((resolve) => synced.push(resolve));
   assert.equal(story, ["start", "20", "stale", "1"]);
   subscription.unsubscribe();

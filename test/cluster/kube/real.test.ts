@@ -6,6 +6,6 @@ import { missingRealPlane, startRealPlane } from "./real-plane.ts";
 
 const test = needing(base, missingRealPlane());
 
-kubeContract(test as typeof base, () => startRealPlane("127.41.0.1"), true);
+kubeContract(test, () => startRealPlane("127.41.0.1"), true);
 
 test.run();

@@ -21,8 +21,10 @@ export async function tcpRelay(host: string, port: number): Promise<TcpRelay> {
   let reachable = true;
   let frozen = false;
   const apply = (): void => {
-    for (const pair of pairs) for (const socket of pair) if (frozen) socket.pause();
-    else socket.resume();
+    for (const pair of pairs)
+      for (const socket of pair)
+        if (frozen) socket.pause();
+        else socket.resume();
   };
   const cut = (): void => {
     for (const pair of pairs) for (const socket of pair) socket.destroy();
@@ -35,7 +37,10 @@ export async function tcpRelay(host: string, port: number): Promise<TcpRelay> {
     const far = connect({ host, port, noDelay: true });
     const pair: [Socket, Socket] = [near, far];
     pairs.add(pair);
-    for (const [from, to] of [[near, far], [far, near]] as const) {
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       from.on("data", (chunk) => to.write(chunk));
       from.on("end", () => to.end());
       from.on("error", () => to.destroy());

@@ -5,12 +5,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { KubeConfigError, KubeError } from "../../../src/errors.ts";
-import { createKubeClient, directConnection, findConnection, inClusterConnection, type KubeClient } from "../../../src/kube/index.ts";
+import {
+  createKubeClient,
+  directConnection,
+  findConnection,
+  inClusterConnection,
+  type KubeClient,
+} from "../../../src/kube/index.ts";
 import type { KubeObject } from "../../../src/stores/types.ts";
 import { scriptedServer, type Exchange, type ScriptedServer } from "./scripted-server.ts";
 
 const TARGET = { apiVersion: "demo.io/v1", resource: "things", namespace: "n" };
-const thing: KubeObject = { apiVersion: "demo.io/v1", kind: "Thing", metadata: { name: "a", namespace: "n", resourceVersion: "7" } };
+const thing: KubeObject = {
+  apiVersion: "demo.io/v1",
+  kind: "Thing",
+  metadata: { name: "a", namespace: "n", resourceVersion: "7" },
+};
 
 async function failure(promise: Promise<unknown>): Promise<KubeError> {
   try {
@@ -47,7 +57,9 @@ test("Each verb sends the method, path, query and content type that the API want
     await client.mergePatch(TARGET, "a", { spec: null }, { dryRun: true, fieldManager: "other" });
     await client.apply({ apiVersion: "v1", resource: "nodes" }, thing, { force: true });
     await client.delete(TARGET, "a", { uid: "u", resourceVersion: "7" });
-    const sent = server.seen.map(({ method, url, headers }) => [method, url.pathname + decodeURIComponent(url.search), headers["content-type"] ?? ""].join(" "));
+    const sent = server.seen.map(({ method, url, headers }) =>
+      [method, url.pathname + decodeURIComponent(url.search), headers["content-type"] ?? ""].join(" "),
+    );
     assert.equal(sent, [
       "GET /apis/demo.io/v1/namespaces/n/things/a ",
       "POST /apis/demo.io/v1/namespaces/n/things?fieldManager=haptic application/json",
@@ -57,7 +69,10 @@ test("Each verb sends the method, path, query and content type that the API want
       "DELETE /apis/demo.io/v1/namespaces/n/things/a application/json",
     ]);
     assert.equal(JSON.parse(server.seen[3]!.body), { spec: null });
-    assert.equal((JSON.parse(server.seen[5]!.body) as { preconditions: unknown }).preconditions, { uid: "u", resourceVersion: "7" });
+    assert.equal((JSON.parse(server.seen[5]!.body) as { preconditions: unknown }).preconditions, {
+      uid: "u",
+      resourceVersion: "7",
+    });
     assert.match(server.seen[0]!.headers["user-agent"]!, /^haptic/);
     assert.equal(client.counters.requests, { get: 1, create: 1, update: 1, patch: 1, apply: 1, delete: 1 });
     assert.equal(client.counters.writes, { things: 3, "things/status": 1, nodes: 1 });
@@ -73,18 +88,38 @@ test("Names from outside cannot leave their place in the path", async () => {
 
 test("A refusal carries status, reason and a code, names verb and object, and repeats no rejected value", async () => {
   const answers: [number, unknown, string, RegExp][] = [
-    [404, { kind: "Status", reason: "NotFound", message: 'things.demo.io "a" not found' }, "HAPTIC_E_KUBE_NOT_FOUND", /^get things\.demo\.io n\/a: 404 NotFound: things/],
-    [409, { kind: "Status", reason: "Conflict", message: "modified" }, "HAPTIC_E_KUBE_CONFLICT", /409 Conflict: modified$/],
+    [
+      404,
+      { kind: "Status", reason: "NotFound", message: 'things.demo.io "a" not found' },
+      "HAPTIC_E_KUBE_NOT_FOUND",
+      /^get things\.demo\.io n\/a: 404 NotFound: things/,
+    ],
+    [
+      409,
+      { kind: "Status", reason: "Conflict", message: "modified" },
+      "HAPTIC_E_KUBE_CONFLICT",
+      /409 Conflict: modified$/,
+    ],
     [403, { kind: "Status", reason: "Forbidden", message: "no" }, "HAPTIC_E_KUBE_FORBIDDEN", /403/],
     [410, { kind: "Status", reason: "Expired", message: "old" }, "HAPTIC_E_KUBE_EXPIRED", /410/],
     [
       422,
-      { kind: "Status", reason: "Invalid", message: 'Thing "a" is invalid: spec.key: Invalid value: "s3cr\\"et": bad, spec.n: Unsupported value: 5: supported' },
+      {
+        kind: "Status",
+        reason: "Invalid",
+        message:
+          'Thing "a" is invalid: spec.key: Invalid value: "s3cr\\"et": bad, spec.n: Unsupported value: 5: supported',
+      },
       "HAPTIC_E_KUBE_INVALID",
       /spec\.key: Invalid value: …: bad, spec\.n: Unsupported value: …: supported$/,
     ],
     [500, "s3cret text", "HAPTIC_E_KUBE_UNAVAILABLE", /^get things\.demo\.io n\/a: 500$/],
-    [429, { kind: "Status", reason: "TooManyRequests", message: "later", details: { retryAfterSeconds: 2 } }, "HAPTIC_E_KUBE_UNAVAILABLE", /429/],
+    [
+      429,
+      { kind: "Status", reason: "TooManyRequests", message: "later", details: { retryAfterSeconds: 2 } },
+      "HAPTIC_E_KUBE_UNAVAILABLE",
+      /429/,
+    ],
     [301, {}, "HAPTIC_E_KUBE_PROTOCOL", /301/],
   ];
   for (const [status, body, code, message] of answers) {
@@ -234,7 +269,14 @@ test("Discovery reads the aggregated form, and falls back to one document a grou
         versions: [
           {
             version,
-            resources: [{ resource, scope: "Namespaced", responseKind: { group: "", version: "", kind: "Thing" }, subresources: [{ subresource: "status" }] }],
+            resources: [
+              {
+                resource,
+                scope: "Namespaced",
+                responseKind: { group: "", version: "", kind: "Thing" },
+                subresources: [{ subresource: "status" }],
+              },
+            ],
           },
         ],
       },
@@ -243,22 +285,44 @@ test("Discovery reads the aggregated form, and falls back to one document a grou
   await withServer(
     (exchange) => {
       assert.match(exchange.headers.accept!, "as=APIGroupDiscoveryList");
-      exchange.json(200, exchange.url.pathname === "/api" ? aggregated(undefined, "v1", "pods") : aggregated("demo.io", "v1", "things"), {
-        "content-type": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
-      });
+      exchange.json(
+        200,
+        exchange.url.pathname === "/api" ? aggregated(undefined, "v1", "pods") : aggregated("demo.io", "v1", "things"),
+        {
+          "content-type": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+        },
+      );
     },
     async (client, server) => {
       assert.equal(await client.discover(), [
         { group: "", version: "v1", resource: "pods", kind: "Thing", namespaced: true, subresources: ["status"] },
-        { group: "demo.io", version: "v1", resource: "things", kind: "Thing", namespaced: true, subresources: ["status"] },
+        {
+          group: "demo.io",
+          version: "v1",
+          resource: "things",
+          kind: "Thing",
+          namespaced: true,
+          subresources: ["status"],
+        },
       ]);
       assert.is(server.seen.length, 2);
     },
   );
   const plain: Record<string, unknown> = {
     "/api": { kind: "APIVersions", versions: ["v1"] },
-    "/apis": { kind: "APIGroupList", groups: [{ name: "demo.io", versions: [{ groupVersion: "demo.io/v1" }] }, { versions: [{ groupVersion: "broken.io/v1" }] }] },
-    "/api/v1": { resources: [{ name: "nodes", kind: "Node", namespaced: false }, { name: "nodes/status", kind: "Node", namespaced: false }] },
+    "/apis": {
+      kind: "APIGroupList",
+      groups: [
+        { name: "demo.io", versions: [{ groupVersion: "demo.io/v1" }] },
+        { versions: [{ groupVersion: "broken.io/v1" }] },
+      ],
+    },
+    "/api/v1": {
+      resources: [
+        { name: "nodes", kind: "Node", namespaced: false },
+        { name: "nodes/status", kind: "Node", namespaced: false },
+      ],
+    },
     "/apis/demo.io/v1": { resources: [{ name: "things", kind: "Thing", namespaced: true }] },
   };
   await withServer(
@@ -274,8 +338,14 @@ test("Discovery reads the aggregated form, and falls back to one document a grou
 
 test("An open watch holds back no other request", async () => {
   await withServer(undefined, async (client, server) => {
-    const watches = Array.from({ length: 30 }, () => client.listWatch(TARGET).subscribe({ error: () => assert.unreachable() }));
-    for (let i = 0; i < 30; i++) (await server.take((e) => !e.url.searchParams.has("watch"))).json(200, { metadata: { resourceVersion: "1" }, items: [] });
+    const watches = Array.from({ length: 30 }, () =>
+      client.listWatch(TARGET).subscribe({ error: () => assert.unreachable() }),
+    );
+    for (let i = 0; i < 30; i++)
+      (await server.take((e) => !e.url.searchParams.has("watch"))).json(200, {
+        metadata: { resourceVersion: "1" },
+        items: [],
+      });
     for (let i = 0; i < 30; i++) (await server.take((e) => e.url.searchParams.has("watch"))).open();
     const got = client.get(TARGET, "a");
     (await server.take((e) => e.url.pathname.endsWith("/a"))).json(200, thing);
@@ -291,7 +361,10 @@ test("A proxy of the environment carries requests, but not those to this machine
   const env = { HTTP_PROXY: proxy.url };
   const local = createKubeClient(directConnection({ server: server.url }), { env });
   assert.is((await local.get(TARGET, "a")).metadata.name, "a");
-  const remote = createKubeClient(directConnection({ server: "http://api.example.test" }), { env, requestTimeoutMs: 300 });
+  const remote = createKubeClient(directConnection({ server: "http://api.example.test" }), {
+    env,
+    requestTimeoutMs: 300,
+  });
   const asked = failure(remote.get(TARGET, "a"));
   const exchange = await Promise.race([proxy.take(), delay(250)]);
   if (exchange !== undefined) {
@@ -311,7 +384,10 @@ test("Inside a cluster the service account's files are the credentials", async (
   writeFileSync(join(directory, "namespace"), "here\n");
   writeFileSync(join(directory, "ca.crt"), "CA");
   writeFileSync(join(directory, "token"), "secret\n");
-  const connection = await inClusterConnection({ KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "6443" }, directory);
+  const connection = await inClusterConnection(
+    { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "6443" },
+    directory,
+  );
   assert.is(connection.server, "https://[fd00::1]:6443");
   assert.is(connection.namespace, "here");
   assert.equal(await connection.credentials(false), { ca: "CA", headers: { authorization: "Bearer secret" } });
@@ -328,7 +404,9 @@ test("A kubeconfig gives server, namespace and credentials, an exec plugin is as
   writeFileSync(counter, "0");
   const plugin = `const fs=require("fs");const n=Number(fs.readFileSync(${JSON.stringify(counter)},"utf8"))+1;fs.writeFileSync(${JSON.stringify(counter)},String(n));process.stdout.write(JSON.stringify({apiVersion:"client.authentication.k8s.io/v1",kind:"ExecCredential",status:{token:"t"+n}}))`;
   const server = await scriptedServer((exchange) =>
-    exchange.headers.authorization === "Bearer t2" ? exchange.json(200, thing) : exchange.json(401, { kind: "Status", code: 401, reason: "Unauthorized" }),
+    exchange.headers.authorization === "Bearer t2"
+      ? exchange.json(200, thing)
+      : exchange.json(401, { kind: "Status", code: 401, reason: "Unauthorized" }),
   );
   const config = {
     apiVersion: "v1",
@@ -336,7 +414,12 @@ test("A kubeconfig gives server, namespace and credentials, an exec plugin is as
     clusters: [{ name: "c", cluster: { server: server.url } }],
     users: [
       { name: "static", user: { token: "t2" } },
-      { name: "exec", user: { exec: { apiVersion: "client.authentication.k8s.io/v1", command: process.execPath, args: ["-e", plugin] } } },
+      {
+        name: "exec",
+        user: {
+          exec: { apiVersion: "client.authentication.k8s.io/v1", command: process.execPath, args: ["-e", plugin] },
+        },
+      },
     ],
     contexts: [
       { name: "plain", context: { cluster: "c", user: "static", namespace: "team" } },
@@ -354,9 +437,15 @@ test("A kubeconfig gives server, namespace and credentials, an exec plugin is as
   await plainClient.close();
   const client = createKubeClient(await findConnection({ context: "plugin", env: { KUBECONFIG: file } }));
   assert.is((await client.get(TARGET, "a")).metadata.name, "a");
-  assert.equal(server.seen.slice(1).map((e) => e.headers.authorization), ["Bearer t1", "Bearer t2"]);
+  assert.equal(
+    server.seen.slice(1).map((e) => e.headers.authorization),
+    ["Bearer t1", "Bearer t2"],
+  );
   await client.close();
-  for (const options of [{ kubeconfig: join(directory, "none"), env: {} }, { kubeconfig: file, context: "absent", env: {} }]) {
+  for (const options of [
+    { kubeconfig: join(directory, "none"), env: {} },
+    { kubeconfig: file, context: "absent", env: {} },
+  ]) {
     await findConnection(options).then(
       () => assert.unreachable(),
       (error: unknown) => assert.instance(error, KubeConfigError),

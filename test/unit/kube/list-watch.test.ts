@@ -2,8 +2,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Subscription } from "rxjs";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { KubeError } from "../../../src/errors.ts";
-import { createKubeClient, directConnection, type KubeClient, type WatchOptions, type WatchSignal } from "../../../src/kube/index.ts";
+import type { KubeError } from "../../../src/errors.ts";
+import {
+  createKubeClient,
+  directConnection,
+  type KubeClient,
+  type WatchOptions,
+  type WatchSignal,
+} from "../../../src/kube/index.ts";
 import { scriptedServer, type Exchange, type ScriptedServer } from "./scripted-server.ts";
 
 const TARGET = { apiVersion: "demo.io/v1", resource: "things" };
@@ -18,7 +24,13 @@ const listOf = (version: string, names: string[], next = ""): object => ({
   metadata: { resourceVersion: version, continue: next },
   items: names.map((name) => ({ metadata: { name, namespace: "n", resourceVersion: version } })),
 });
-const gone = { kind: "Status", status: "Failure", reason: "Expired", code: 410, message: "too old resource version: 5 (280)" };
+const gone = {
+  kind: "Status",
+  status: "Failure",
+  reason: "Expired",
+  code: 410,
+  message: "too old resource version: 5 (280)",
+};
 
 /** Waits of the stream pass ten times faster; an attempt that lived 100 ms counts as a success. */
 const BACKOFF = { baseMs: 20, capMs: 200, livedMs: 100 };
@@ -85,7 +97,11 @@ async function watching(options: WatchOptions = {}): Promise<{ bench: Bench; wat
 }
 
 test("A list is read in pages, then watched from its resourceVersion, and its items get the kind that the list names", async () => {
-  const bench = new Bench(await scriptedServer(), { labelSelector: "a=b", fieldSelector: "metadata.name=x", pageSize: 2 });
+  const bench = new Bench(await scriptedServer(), {
+    labelSelector: "a=b",
+    fieldSelector: "metadata.name=x",
+    pageSize: 2,
+  });
   const first = await bench.server.take();
   assert.is(first.url.pathname, "/apis/demo.io/v1/things");
   assert.is(first.url.searchParams.get("limit"), "2");
@@ -96,14 +112,27 @@ test("A list is read in pages, then watched from its resourceVersion, and its it
   assert.is(second.url.searchParams.get("continue"), "next-page");
   second.json(200, listOf("10", ["c"]));
   const watch = await bench.server.take();
-  for (const [name, value] of [["watch", "true"], ["allowWatchBookmarks", "true"], ["resourceVersion", "10"], ["labelSelector", "a=b"]] as const) {
+  for (const [name, value] of [
+    ["watch", "true"],
+    ["allowWatchBookmarks", "true"],
+    ["resourceVersion", "10"],
+    ["labelSelector", "a=b"],
+  ] as const) {
     assert.is(watch.url.searchParams.get(name), value);
   }
   watch.open();
   watch.event("ADDED", thing("d", "11"));
   watch.event("BOOKMARK", { kind: "Thing", metadata: { resourceVersion: "15" } });
   watch.event("DELETED", thing("a", "16"));
-  assert.equal(await bench.until(7), ["RELIST start", "PAGE a,b", "PAGE c", "SYNCED 10", "ADDED d", "BOOKMARK 15", "DELETED a"]);
+  assert.equal(await bench.until(7), [
+    "RELIST start",
+    "PAGE a,b",
+    "PAGE c",
+    "SYNCED 10",
+    "ADDED d",
+    "BOOKMARK 15",
+    "DELETED a",
+  ]);
   const page = bench.signals[1] as Extract<WatchSignal, { type: "PAGE" }>;
   assert.is(page.objects[0]!.kind, "Thing");
   assert.is(page.objects[0]!.apiVersion, "demo.io/v1");
@@ -150,7 +179,14 @@ test("An expired version is listed anew, whether the server says so in an event 
   second.json(410, gone);
   (await bench.server.take(isList)).json(200, listOf("40", ["d"]));
   (await bench.server.take(isWatch)).open();
-  assert.equal((await bench.until(9)).slice(3), ["RELIST expired", "PAGE c", "SYNCED 30", "RELIST expired", "PAGE d", "SYNCED 40"]);
+  assert.equal((await bench.until(9)).slice(3), [
+    "RELIST expired",
+    "PAGE c",
+    "SYNCED 30",
+    "RELIST expired",
+    "PAGE d",
+    "SYNCED 40",
+  ]);
   await bench.close();
 });
 
@@ -214,7 +250,12 @@ test("A server that is behind the version after a failure is another one: the li
   watch.request.socket.destroy();
   (await probe(bench)).json(200, listOf("3", ["z"]));
   (await bench.server.take(isList)).json(200, listOf("3", ["z"]));
-  assert.equal((await bench.until(7)).slice(3), ["FAULT HAPTIC_E_KUBE_UNREACHABLE", "RELIST stale", "PAGE z", "SYNCED 3"]);
+  assert.equal((await bench.until(7)).slice(3), [
+    "FAULT HAPTIC_E_KUBE_UNREACHABLE",
+    "RELIST stale",
+    "PAGE z",
+    "SYNCED 3",
+  ]);
   await bench.close();
 });
 
@@ -238,7 +279,12 @@ test("A version that goes back comes from another server: the list is read anew"
 
 test("Forbidden and missing resources are faults; the stream goes on trying and recovers by itself", async () => {
   const bench = new Bench(await scriptedServer());
-  const status = (code: number, reason: string): object => ({ kind: "Status", code, reason, message: `things.demo.io is ${reason}` });
+  const status = (code: number, reason: string): object => ({
+    kind: "Status",
+    code,
+    reason,
+    message: `things.demo.io is ${reason}`,
+  });
   (await bench.server.take()).json(403, status(403, "Forbidden"));
   (await bench.server.take()).json(404, status(404, "NotFound"));
   (await bench.server.take()).json(503, "overloaded", { "retry-after": "0.3" });
@@ -269,7 +315,10 @@ test("Forbidden and missing resources are faults; the stream goes on trying and 
 
 test("An unreachable server is a fault with a growing pause, and no new list is needed after it", async () => {
   const server = await scriptedServer();
-  const client = createKubeClient(directConnection({ server: "http://127.0.0.1:1" }), { backoff: BACKOFF, random: () => 0.999 });
+  const client = createKubeClient(directConnection({ server: "http://127.0.0.1:1" }), {
+    backoff: BACKOFF,
+    random: () => 0.999,
+  });
   const waits: number[] = [];
   const subscription = client.listWatch(TARGET).subscribe({
     next: (signal) => {
@@ -298,7 +347,8 @@ test("Unsubscribing aborts the open request at once, in the list, in the watch a
     const closed = new Promise((resolve) => open.request.socket.once("close", resolve));
     bench.subscription.unsubscribe();
     const count = bench.signals.length;
-    if (phase !== "pause") await Promise.race([closed, delay(1000).then(() => assert.unreachable(`${phase}: the request is still open`))]);
+    if (phase !== "pause")
+      await Promise.race([closed, delay(1000).then(() => assert.unreachable(`${phase}: the request is still open`))]);
     await delay(60);
     assert.is(bench.signals.length, count);
     assert.is(bench.server.seen.length, phase === "watch" ? 2 : 1);
@@ -310,7 +360,8 @@ test("A flood of events is handed on in order and leaves the process turns for o
   const { bench, watch } = await watching();
   const padding = "ü".repeat(2_000);
   let text = "";
-  for (let i = 0; i < 5_000; i++) text += `${JSON.stringify({ type: "MODIFIED", object: { ...thing(`t${i}`, String(100 + i)), padding } })}\n`;
+  for (let i = 0; i < 5_000; i++)
+    text += `${JSON.stringify({ type: "MODIFIED", object: { ...thing(`t${i}`, String(100 + i)), padding } })}\n`;
   let longest = 0;
   let last = performance.now();
   const ticker = setInterval(() => {
@@ -322,7 +373,10 @@ test("A flood of events is handed on in order and leaves the process turns for o
   await bench.until(5_003);
   clearInterval(ticker);
   const names = bench.story.slice(3).map((line) => line.split(" ")[1]);
-  assert.equal(names, Array.from({ length: 5_000 }, (_, i) => `t${i}`));
+  assert.equal(
+    names,
+    Array.from({ length: 5_000 }, (_, i) => `t${i}`),
+  );
   assert.is((bench.signals.at(-1) as unknown as { object: { padding: string } }).object.padding, padding);
   assert.ok(longest < 500, `the longest stall was ${longest} ms`);
   await bench.close();

@@ -1,7 +1,14 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { JsonPathError } from "../../../src/errors.ts";
-import { allValues, firstValue, parseFieldSelector, parseJsonPath, trims, withoutPath } from "../../../src/stores/index.ts";
+import {
+  allValues,
+  firstValue,
+  parseFieldSelector,
+  parseJsonPath,
+  trims,
+  withoutPath,
+} from "../../../src/stores/index.ts";
 
 const object = {
   metadata: { namespace: "n", labels: { "kubernetes.io/service-name": "s", "a'b": "q" } },
@@ -24,7 +31,15 @@ test("Every documented form of an expression reads its value", () => {
 });
 
 test("What is not there reads as undefined, and prototypes are out of reach", () => {
-  for (const path of ["a.b", "spec.rules[7].host", "spec.rules.host", "metadata[0]", "spec.replicas.x", "spec.rules[1].tls.x", "constructor"]) {
+  for (const path of [
+    "a.b",
+    "spec.rules[7].host",
+    "spec.rules.host",
+    "metadata[0]",
+    "spec.replicas.x",
+    "spec.rules[1].tls.x",
+    "constructor",
+  ]) {
     assert.is(read(path), undefined, path);
   }
   assert.is(firstValue(parseJsonPath("__proto__"), {}), undefined);
@@ -32,7 +47,22 @@ test("What is not there reads as undefined, and prototypes are out of reach", ()
 });
 
 test("A wrong expression is refused with its column", () => {
-  const wrong: [string, number][] = [["", 1], ["a..b", 3], ["a.", 3], ["a[", 3], ["a[x]", 3], ["a['b", 2], ["a[0", 4], ["{.a}", 1], ["a b", 2], ["a]", 2], ["a[0]b", 5], ["a\\", 3], ["a=b", 2], ["a[?(@.b)]", 3]];
+  const wrong: [string, number][] = [
+    ["", 1],
+    ["a..b", 3],
+    ["a.", 3],
+    ["a[", 3],
+    ["a[x]", 3],
+    ["a['b", 2],
+    ["a[0", 4],
+    ["{.a}", 1],
+    ["a b", 2],
+    ["a]", 2],
+    ["a[0]b", 5],
+    ["a\\", 3],
+    ["a=b", 2],
+    ["a[?(@.b)]", 3],
+  ];
   for (const [text, column] of wrong) {
     try {
       parseJsonPath(text);
@@ -71,7 +101,10 @@ test("A field selector compares any selected value as text", () => {
   assert.not(matches("spec.absent=x"));
   assert.not(matches("metadata.namespace=m"));
   assert.not(matches("metadata.namespace="));
-  assert.throws(() => parseFieldSelector("metadata.namespace"), (error: Error) => error instanceof JsonPathError);
+  assert.throws(
+    () => parseFieldSelector("metadata.namespace"),
+    (error: Error) => error instanceof JsonPathError,
+  );
 });
 
 test("All values come in document order", () => {

@@ -1,9 +1,20 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import fc from "fast-check";
-import { createStoreSet, ObjectStore, objectId, sameContent, type KubeObject, type StoreSnapshot } from "../../../src/stores/index.ts";
+import {
+  createStoreSet,
+  ObjectStore,
+  objectId,
+  sameContent,
+  type KubeObject,
+  type StoreSnapshot,
+} from "../../../src/stores/index.ts";
 
-const OPTIONS = { indexBy: ["metadata.namespace", "spec.key"], ignoreFields: ["metadata.managedFields"], fieldSelector: "spec.on=yes" };
+const OPTIONS = {
+  indexBy: ["metadata.namespace", "spec.key"],
+  ignoreFields: ["metadata.managedFields"],
+  fieldSelector: "spec.on=yes",
+};
 
 interface Spec {
   readonly key?: string;
@@ -41,7 +52,10 @@ const objects = fc
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 8, arbitrary: objects.map((object) => ({ do: "put", object }) as const) },
-    { weight: 3, arbitrary: fc.tuple(namespaces, names).map(([namespace, name]) => ({ do: "delete", namespace, name }) as const) },
+    {
+      weight: 3,
+      arbitrary: fc.tuple(namespaces, names).map(([namespace, name]) => ({ do: "delete", namespace, name }) as const),
+    },
     {
       weight: 1,
       arbitrary: fc
@@ -116,7 +130,11 @@ test("After any sequence of writes and relists the store equals a naive model, a
           for (const object of step.objects) model.all.set(objectId(object), object);
         } else {
           const content = model.content();
-          taken.push({ snapshot: set.snapshot(), content: bareAll(content), ids: new Map(content.map((o) => [objectId(o), bare(o)])) });
+          taken.push({
+            snapshot: set.snapshot(),
+            content: bareAll(content),
+            ids: new Map(content.map((o) => [objectId(o), bare(o)])),
+          });
         }
       }
       taken.push({
@@ -131,7 +149,7 @@ test("After any sequence of writes and relists the store equals a naive model, a
         for (const [id, object] of ids) assert.equal(bare(view.get(id)!), object);
         for (const keys of [["n"], ["m", "k"], ["n", "k\u0000"], ["n", ""], ["n-1", "k\u0001"], ["absent"]]) {
           const wanted = content.filter((object) => {
-            const { metadata, spec } = object as unknown as KubeObject & { spec: Spec };
+            const { metadata, spec } = object as KubeObject & { spec: Spec };
             return metadata.namespace === keys[0] && (keys[1] === undefined || spec.key === keys[1]);
           });
           assert.equal(bareAll(view.fetch(keys)), wanted);
@@ -149,7 +167,9 @@ test("After any sequence of writes and relists the store equals a naive model, a
           assert.equal(changes.map((change) => change.id).toSorted(), [...differing].toSorted());
           for (const { id, before, after } of changes) {
             const keysOf = (object: unknown): string[] | undefined =>
-              object === undefined ? undefined : [(object as KubeObject).metadata.namespace!, ((object as KubeObject)["spec"] as Spec).key!];
+              object === undefined
+                ? undefined
+                : [(object as KubeObject).metadata.namespace!, ((object as KubeObject)["spec"] as Spec).key!];
             assert.equal(before, keysOf(older.ids.get(id)));
             assert.equal(after, keysOf(newer.ids.get(id)));
           }
@@ -166,7 +186,11 @@ test("A tree of many objects stays ordered through growth, shrinking and interle
       const store = new ObjectStore({ indexBy: ["metadata.name"], ignoreFields: [], fieldSelector: "" }, "v1");
       const held = new Set<string>();
       let frozen: { list: readonly KubeObject[]; names: string[] } | undefined;
-      const object = (name: string): KubeObject => ({ apiVersion: "v1", kind: "Thing", metadata: { name, namespace: "n" } });
+      const object = (name: string): KubeObject => ({
+        apiVersion: "v1",
+        kind: "Thing",
+        metadata: { name, namespace: "n" },
+      });
       for (let i = 0; i < 1500; i++) {
         store.upsert(object(`o${i}`));
         held.add(`o${i}`);
@@ -245,7 +269,10 @@ test("A field selector turns leaving into a deletion and entering into an additi
 });
 
 test("Stored objects are frozen through and through, without the ignored fields, and hostile keys stay plain data", () => {
-  const store = new ObjectStore({ indexBy: ["metadata.name"], ignoreFields: ["metadata.managedFields", "spec.__proto__.x"], fieldSelector: "" }, "v1");
+  const store = new ObjectStore(
+    { indexBy: ["metadata.name"], ignoreFields: ["metadata.managedFields", "spec.__proto__.x"], fieldSelector: "" },
+    "v1",
+  );
   const hostile = JSON.parse(
     '{"apiVersion":"v1","kind":"Thing","metadata":{"name":"a","managedFields":[1]},"spec":{"__proto__":{"x":1,"y":{"deep":[{}]}},"constructor":{"prototype":null}}}',
   ) as KubeObject;
@@ -256,7 +283,9 @@ test("Stored objects are frozen through and through, without the ignored fields,
     '{"apiVersion":"v1","kind":"Thing","metadata":{"name":"a"},"spec":{"__proto__":{"y":{"deep":[{}]}},"constructor":{"prototype":null}}}',
   );
   const frozen = (value: unknown): boolean =>
-    typeof value !== "object" || value === null || (Object.isFrozen(value) && Object.keys(value).every((key) => frozen((value as Record<string, unknown>)[key])));
+    typeof value !== "object" ||
+    value === null ||
+    (Object.isFrozen(value) && Object.keys(value).every((key) => frozen((value as Record<string, unknown>)[key])));
   assert.ok(frozen(kept));
   assert.is(({} as Record<string, unknown>)["x"], undefined);
   const changed = structuredClone(JSON.parse(JSON.stringify(kept))) as KubeObject;
