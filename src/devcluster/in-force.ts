@@ -56,11 +56,11 @@ export class InForceLedger {
     const first = Math.min(...this.#startedWith.map((change) => change.at));
     const objects = [...new Set(this.#startedWith.map(({ object }) => object))];
     this.#startedWith = [];
-    const modes = [...this.#modes.values()];
+    const modes = new Set(this.#modes.values());
     return {
       objects,
       tookMs: at - first,
-      mode: ["reload", "scheduled"].find((one) => modes.includes(one)) ?? mode,
+      mode: ["reload", "scheduled"].find((one) => modes.has(one)) ?? mode,
       pods: this.#modes.size,
     };
   }

@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 
-/** Reads `+GROUP` and `-GROUP` lines; at the end of its input ends those that are left, then removes the folder $1. */
+/** Reads `+GROUP` and `-GROUP` lines; at the end of its input ends those that are left, then removes the folder $1 (unless $2 is set). */
 const WATCHER = `
 trap '' INT TERM HUP
 groups=" "
@@ -18,7 +18,7 @@ done
 for group in $groups; do kill -s TERM -- "-$group" 2>/dev/null; done
 [ "$groups" = " " ] || sleep 1
 for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
-rm -rf -- "$1"
+[ -n "$2" ] || rm -rf -- "$1"
 `;
 
 export interface ProcessSpec {
@@ -65,9 +65,9 @@ export class ProcessKeeper {
   readonly #watcher: ChildProcess;
   readonly #running = new Set<RunningProcess>();
 
-  /** `folder` is removed when everything has ended. */
-  constructor(folder: string) {
-    this.#watcher = spawn("/bin/sh", ["-c", WATCHER, "haptic-dev-watcher", folder], {
+  /** `folder` is removed when everything has ended, unless it shall be kept. */
+  constructor(folder: string, keep = false) {
+    this.#watcher = spawn("/bin/sh", ["-c", WATCHER, "haptic-dev-watcher", folder, keep ? "keep" : ""], {
       detached: true,
       stdio: ["pipe", "ignore", "ignore"],
       cwd: "/",

@@ -1,0 +1,62 @@
+/** `haptic dev` as a thing that other code can hold: the command line, `--once`, and tests that want a whole cluster. */
+import { createActor, waitFor } from "xstate";
+import { DevClusterError } from "../errors.ts";
+import { Narrator, type Outlet } from "./narrator.ts";
+import { type DevOptions, DevSession } from "./session.ts";
+import { wireDevCluster } from "./wiring.ts";
+
+/** Time from the first process to live traffic. */
+const PATIENCE_MS = 40_000;
+/** A container that lived so long starts its backoff anew. */
+const SETTLED_MS = 10_000;
+
+export interface DevCluster {
+  readonly session: DevSession;
+  readonly narrator: Narrator;
+  /** Resolves with live traffic; rejects with a DevClusterError when a step failed or took too long. */
+  readonly live: Promise<void>;
+  /** Resolves when everything has ended and is cleared away. */
+  readonly ended: Promise<void>;
+  /** Ends everything in order. May be called at any time, more than once. */
+  stop(): Promise<void>;
+}
+
+/** Backoff of a container: at once the first time, then 250 ms, 500 ms … up to 10 s. */
+function backoffMs(recent: number): number {
+  return recent === 0 ? 0 : Math.min(10_000, 125 * 2 ** recent);
+}
+
+export function startDevCluster(options: DevOptions, outlet: Outlet, verbose = false): DevCluster {
+  const narrator = new Narrator({ pods: options.pods, outlet, now: () => performance.now(), verbose });
+  const session = new DevSession(options, narrator);
+  const actor = createActor(wireDevCluster(session), {
+    input: {
+      pods: Array.from({ length: options.pods }, (_, index) => `haproxy-${index + 1}`),
+      backoffMs,
+      settledMs: SETTLED_MS,
+      patienceMs: PATIENCE_MS,
+    },
+  });
+  const live = new Promise<void>((resolve, reject) => {
+    actor.on("CLUSTER.LIVE", () => resolve());
+    actor.on("CLUSTER.FAILED", ({ message }) => reject(new DevClusterError(message)));
+    actor.subscribe({
+      complete: () => reject(new DevClusterError("stopped before there was live traffic")),
+      error: reject,
+    });
+  });
+  // Whoever does not wait for it still hears of the end.
+  live.catch(() => undefined);
+  actor.start();
+  const ended = waitFor(actor, (snapshot) => snapshot.status !== "active", { timeout: Infinity }).then(() => undefined);
+  return {
+    session,
+    narrator,
+    live,
+    ended,
+    stop() {
+      actor.send({ type: "CLUSTER.STOP" });
+      return ended;
+    },
+  };
+}

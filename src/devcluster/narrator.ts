@@ -1,0 +1,123 @@
+/**
+ * Tells a person what happens: the steps of the start, each change that is in force and how long it took, faults that come
+ * and go. It reads the controller's log (one JSON object a line) and hears of the objects as they are stored.
+ */
+import { InForceLedger, type InForce } from "./in-force.ts";
+import type { DevListener } from "./session.ts";
+
+/** Where the lines go: text for people, or one JSON object each. */
+export interface Outlet {
+  line(text: string, fields: Readonly<Record<string, unknown>>): void;
+}
+
+export interface NarratorOptions {
+  readonly pods: number;
+  readonly outlet: Outlet;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  /** Every line of every container too. */
+  readonly verbose: boolean;
+}
+
+/** Resources whose changes are our own book-keeping or the controller's answers, and change no traffic. */
+const SILENT = new Set(["events", "leases", "pods", "haproxycfgs"]);
+const KEPT_LINES = 20;
+
+interface LogLine {
+  readonly level?: number;
+  readonly msg?: string;
+  readonly pod?: string;
+  readonly plan?: string;
+  readonly mode?: string;
+  readonly object?: string;
+  readonly field?: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+function parse(line: string): LogLine | undefined {
+  if (!line.startsWith("{")) return undefined;
+  try {
+    return JSON.parse(line) as LogLine;
+  } catch {
+    return undefined;
+  }
+}
+
+export class Narrator implements DevListener {
+  readonly #options: NarratorOptions;
+  readonly #ledger: InForceLedger;
+  readonly #tails = new Map<string, string[]>();
+  readonly #followers = new Set<(reached: InForce) => void>();
+
+  constructor(options: NarratorOptions) {
+    this.#options = options;
+    this.#ledger = new InForceLedger(options.pods);
+  }
+
+  say(line: string): void {
+    this.#options.outlet.line(line, { type: "note" });
+  }
+
+  /** `follower` hears of each change that is in force; the answer ends that. */
+  onInForce(follower: (reached: InForce) => void): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
+  }
+
+  changed(object: string, resource: string): void {
+    if (!SILENT.has(resource)) this.#ledger.changed(object, this.#options.now());
+  }
+
+  output(source: string, line: string): void {
+    const tail = this.#tails.get(source) ?? [];
+    this.#tails.set(source, [...tail, line].slice(-KEPT_LINES));
+    if (this.#options.verbose) this.#options.outlet.line(`${source}: ${line}`, { type: "output", source });
+    const entry = parse(line);
+    if (entry !== undefined && source === "controller") this.#controllerSaid(entry);
+    else if (!this.#options.verbose && /\[ALERT\]/.test(line)) this.say(`${source}: ${line}`);
+  }
+
+  /** The last lines of a source's output, for a report of what went wrong. */
+  tail(source: string): readonly string[] {
+    return this.#tails.get(source) ?? [];
+  }
+
+  get sources(): readonly string[] {
+    return [...this.#tails.keys()];
+  }
+
+  #controllerSaid(entry: LogLine): void {
+    const { outlet, now } = this.#options;
+    const { msg, object = "", field = "", reason = "", message = "", pod = "", plan = "", mode = "" } = entry;
+    if (msg === "Applied") {
+      const reached = this.#ledger.applied({ pod, plan, mode }, now());
+      if (reached === undefined) return;
+      outlet.line(sentence(reached), { type: "inForce", ...reached });
+      for (const follower of this.#followers) follower(reached);
+    } else if (msg === "Apply refused") {
+      outlet.line(`${pod} refused a change: ${message}`, { type: "refused", pod, message });
+    } else if (msg === "Fault") {
+      outlet.line(`fault: ${object}: ${reason}: ${message}`, { type: "fault", object, reason, message });
+    } else if (msg === "Fault mended") {
+      outlet.line(`mended: ${object}: ${reason}`, { type: "mended", object, reason });
+    } else if (msg === "Configuration warning") {
+      outlet.line(`warning: ${object} ${field}: ${message}`, { type: "warning", object, field, message });
+    } else if ((entry.level ?? 0) >= 50 && !this.#options.verbose) {
+      outlet.line(`controller: ${msg ?? ""} ${message}`.trimEnd(), { type: "error", message: msg });
+    }
+  }
+}
+
+/** `EndpointSlice default/web-dev: in force on 2 pods after 8 ms, no reload`. */
+export function sentence({ objects, pods, tookMs, mode }: InForce): string {
+  const [first = "", second, ...more] = objects;
+  const what =
+    more.length > 0
+      ? `${first}, ${second} and ${more.length} more`
+      : second === undefined
+        ? first
+        : `${first} and ${second}`;
+  const how = mode === "reload" || mode === "scheduled" ? "with a reload" : "no reload";
+  return `${what}: in force on ${pods} ${pods === 1 ? "pod" : "pods"} after ${tookMs < 10 ? tookMs.toFixed(1) : Math.round(tookMs)} ms, ${how}`;
+}

@@ -1,0 +1,298 @@
+/**
+ * The parts of one `haptic dev` while it lives, and what it knows of them: folder, addresses, certificates, API, pods.
+ * When each comes and goes is in machines/devCluster.ts; wiring.ts ties the two together.
+ */
+import { accessSync, constants, mkdtempSync, readdirSync, readFileSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { DevClusterError } from "../errors.ts";
+import { type LocatedHaproxy, locateHaproxy } from "../haproxy/locate.ts";
+import { createKubeClient, directConnection, type KubeClient } from "../kube/index.ts";
+import { type AddressBlock, takeAddresses } from "./addresses.ts";
+import { type ApiObject, type EmbeddedApi, startEmbeddedApi } from "./api/index.ts";
+import { createAuthority, writeIdentity } from "./certificates.ts";
+import { DevPod } from "./pods.ts";
+import { ProcessKeeper, type RunningProcess } from "./processes.ts";
+import { hapticCommand } from "./program.ts";
+import { Workloads } from "./workloads.ts";
+
+export interface DevOptions {
+  /** Folder of YAML that is applied and followed. */
+  readonly manifests: string;
+  readonly pods: number;
+  /** `--haproxy`: a path or a version. */
+  readonly haproxy: string | undefined;
+  /** Port of the Kubernetes API. */
+  readonly apiPort: number;
+  /** Port of HAProxy's HTTP frontend in the manifests: it open means that a pod is ready. */
+  readonly httpPort: number;
+  /** Leave the folder and its logs when everything has ended. */
+  readonly keep: boolean;
+  /** Name of the HAProxyTemplateConfig; needed when the manifests hold several. */
+  readonly configName: string | undefined;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** What a person may be told, in the order in which it happens. */
+export interface DevListener {
+  say(line: string): void;
+  /** A line of a container's output. */
+  output(source: string, line: string): void;
+  /** An object was stored, by `Kind namespace/name`. */
+  changed(object: string, resource: string, deleted: boolean): void;
+}
+
+const CONFIG_API = "haproxy-haptic.org/v1alpha1";
+const NODE = "haptic-dev";
+const DEBUG_PORT = 6060;
+const TMPFS_MAGIC = 0x01021994;
+/** Time that a process has to end by itself. */
+const GRACE_MS = 5_000;
+
+/** /dev/shm where it is a tmpfs that we may write to: the agent's files belong into memory. */
+function newFolder(): string {
+  try {
+    accessSync("/dev/shm", constants.W_OK);
+    if (statfsSync("/dev/shm").type === TMPFS_MAGIC) return mkdtempSync("/dev/shm/haptic-dev-");
+  } catch {
+    // No such folder here: the usual one serves, only slower.
+  }
+  return mkdtempSync(join(tmpdir(), "haptic-dev-"));
+}
+
+/** crds/ lies beside src/ in the repository and beside dist/ in the package. */
+function crdFolder(): string {
+  for (let folder = import.meta.dirname; dirname(folder) !== folder; folder = dirname(folder)) {
+    try {
+      if (readdirSync(join(folder, "crds")).length > 0) return join(folder, "crds");
+    } catch {
+      // Not here: look one folder up.
+    }
+  }
+  throw new DevClusterError("the folder crds/ is not beside the program");
+}
+
+const displayName = (object: ApiObject): string =>
+  [object.kind, [object.metadata.namespace, object.metadata.name].filter(Boolean).join("/")].join(" ");
+
+export class DevSession {
+  readonly options: DevOptions;
+  readonly #listener: DevListener;
+  #folder: string | undefined;
+  #keeper: ProcessKeeper | undefined;
+  #addresses: AddressBlock | undefined;
+  #haproxy: LocatedHaproxy | undefined;
+  #api: EmbeddedApi | undefined;
+  #apiStart: Promise<void> | undefined;
+  #apiEnd: Promise<void> | undefined;
+  #client: KubeClient | undefined;
+  #workloads: Workloads | undefined;
+  #controller: RunningProcess | undefined;
+  #config: { readonly name: string; readonly namespace: string } | undefined;
+  readonly pods: DevPod[] = [];
+
+  constructor(options: DevOptions, listener: DevListener) {
+    this.options = options;
+    this.#listener = listener;
+  }
+
+  get haproxy(): LocatedHaproxy {
+    return this.#there(this.#haproxy);
+  }
+  get folder(): string {
+    return this.#there(this.#folder);
+  }
+  get api(): EmbeddedApi {
+    return this.#there(this.#api);
+  }
+  get client(): KubeClient {
+    return this.#there(this.#client);
+  }
+  get workloads(): Workloads {
+    return this.#there(this.#workloads);
+  }
+  get kubeconfigPath(): string {
+    return join(this.folder, "kubeconfig");
+  }
+  /** `http://ADDRESS:PORT` of the controller's debug endpoint. */
+  get debugUrl(): string {
+    return `http://${this.#there(this.#addresses).api}:${DEBUG_PORT}`;
+  }
+  /** The configuration that the controller serves. */
+  get config(): { readonly name: string; readonly namespace: string } {
+    return this.#there(this.#config);
+  }
+
+  /** HAProxy, folder, addresses, certificates. */
+  async prepare(): Promise<void> {
+    const { environment, haproxy } = this.options;
+    this.#haproxy = await locateHaproxy({ wanted: haproxy, environment, say: (line) => this.#listener.say(line) });
+    this.#folder = newFolder();
+    this.#keeper = new ProcessKeeper(this.#folder, this.options.keep);
+    this.#addresses = await takeAddresses();
+  }
+
+  startApi(): Promise<void> {
+    this.#apiStart = this.#openApi();
+    return this.#apiStart;
+  }
+
+  async #openApi(): Promise<void> {
+    const { api: host } = this.#there(this.#addresses);
+    const api = await startEmbeddedApi({
+      host,
+      port: this.options.apiPort,
+      log: (text) => this.#listener.say(text),
+    });
+    this.#api = api;
+    api.onChange((resource, object, deleted) => this.#listener.changed(displayName(object), resource, deleted));
+    writeFileSync(this.kubeconfigPath, api.kubeconfig, { mode: 0o600 });
+    this.#client = createKubeClient(directConnection({ server: api.url, origin: "haptic dev" }), {
+      userAgent: "haptic-dev",
+    });
+    this.#workloads = new Workloads({
+      client: this.#client,
+      addresses: this.#there(this.#addresses),
+      node: NODE,
+      now: () => new Date(),
+    });
+  }
+
+  /** Ends the API, also one that is just starting; clear() waits for it. */
+  closeApi(): Promise<void> {
+    const close = async (): Promise<void> => {
+      await this.#apiStart?.catch(() => undefined);
+      await this.#workloads?.close();
+      await this.#client?.close();
+      await this.#api?.close();
+    };
+    this.#apiEnd = close();
+    return this.#apiEnd;
+  }
+
+  /** CRDs, manifests, identities, Pod objects. */
+  async createObjects(): Promise<void> {
+    const { objects } = this.api;
+    const folder = crdFolder();
+    for (const file of readdirSync(folder).filter((name) => /\.ya?ml$/.test(name))) {
+      for (const document of parseAllDocuments(readFileSync(join(folder, file), "utf8"))) {
+        objects.apply(document.toJS() as object);
+      }
+    }
+    // A definition is served a turn of the event loop after it was stored.
+    await new Promise((done) => setImmediate(done));
+    await this.api.follow(this.options.manifests);
+    const config = this.#chooseConfig();
+    const { name, namespace = "default" } = config.metadata;
+    this.#config = { name, namespace };
+    const { podSelector } = config["spec"] as { podSelector?: { matchLabels?: Record<string, string> } };
+    await this.#writeIdentities(namespace);
+    const { version, path } = this.haproxy;
+    for (let index = 0; index < this.options.pods; index++) {
+      const pod = new DevPod(
+        {
+          name: `haproxy-${index + 1}`,
+          namespace,
+          labels: podSelector?.matchLabels ?? {},
+          address: this.#there(this.#addresses).pod(index),
+          folder: join(this.folder, `haproxy-${index + 1}`),
+          haproxy: path,
+          haproxyVersion: version,
+          tlsFolder: join(this.folder, "agent-tls"),
+          controllerName: `haptic-controller-tls.${namespace}.svc`,
+          httpPort: this.options.httpPort,
+          environment: {},
+        },
+        {
+          keeper: this.#there(this.#keeper),
+          client: this.client,
+          node: NODE,
+          now: () => new Date(),
+          onLine: (source, container, line) => this.#listener.output(`${source}/${container}`, line),
+        },
+      );
+      await pod.createObject();
+      this.pods.push(pod);
+    }
+  }
+
+  pod(name: string): DevPod {
+    return this.#there(this.pods.find(({ spec }) => spec.name === name));
+  }
+
+  /** Runs the controller once; resolves with how it ended. */
+  runController(): Promise<string> {
+    const { name, namespace } = this.config;
+    const [command, ...args] = hapticCommand([
+      "run",
+      `--crd-name=${name}`,
+      `--kubeconfig=${this.kubeconfigPath}`,
+      `--agent-tls-dir=${join(this.folder, "controller-tls")}`,
+      `--haproxy=${this.haproxy.path}`,
+      `--debug-address=${this.#there(this.#addresses).api}`,
+      `--debug-port=${DEBUG_PORT}`,
+    ]);
+    this.#controller = this.#there(this.#keeper).start({
+      command,
+      args,
+      channel: true,
+      environment: { ...process.env, POD_NAME: "haptic-controller", POD_NAMESPACE: namespace },
+      onLine: (line) => this.#listener.output("controller", line),
+    });
+    return this.#controller.ended;
+  }
+
+  /** Process id of the controller while it runs. */
+  get controllerPid(): number | undefined {
+    return this.#controller?.pid;
+  }
+
+  async terminateController(): Promise<void> {
+    await this.#controller?.end(GRACE_MS);
+  }
+
+  async probeController(): Promise<boolean> {
+    try {
+      const answer = await fetch(`${this.debugUrl}/readyz`, { signal: AbortSignal.timeout(1_000) });
+      await answer.arrayBuffer();
+      return answer.ok;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Ends what is left and removes the folder (unless it shall be kept). */
+  async clear(): Promise<void> {
+    await this.#apiEnd;
+    await this.#keeper?.clear(GRACE_MS);
+    this.#addresses?.release();
+  }
+
+  #chooseConfig(): ApiObject {
+    const all = this.api.objects.list(CONFIG_API, "HAProxyTemplateConfig");
+    const { configName, manifests } = this.options;
+    const chosen = configName === undefined ? all : all.filter(({ metadata }) => metadata.name === configName);
+    if (chosen.length === 1) return chosen[0]!;
+    const names = all.map(({ metadata }) => metadata.name).join(", ");
+    throw new DevClusterError(
+      all.length === 0
+        ? `${manifests} holds no HAProxyTemplateConfig that the API takes`
+        : `${manifests} holds ${all.length} HAProxyTemplateConfigs (${names}), and it is not clear which one is meant`,
+      all.length === 0 ? "each refused object is named above" : "name it with --crd-name",
+    );
+  }
+
+  async #writeIdentities(namespace: string): Promise<void> {
+    const authority = await createAuthority("haptic-dev", new Date());
+    const agent = await authority.issue([`haptic-agent.${namespace}.svc`], "server");
+    const controller = await authority.issue([`haptic-controller-tls.${namespace}.svc`], "client");
+    writeIdentity(join(this.folder, "agent-tls"), agent, authority);
+    writeIdentity(join(this.folder, "controller-tls"), controller, authority);
+  }
+
+  #there<T>(part: T | undefined): T {
+    if (part === undefined) throw new DevClusterError("a part was asked for before it was there, or after it went");
+    return part;
+  }
+}
