@@ -1,5 +1,5 @@
 /** Drives a run: in slices, answering its reads; or to its end at once. */
-import { TemplateFault } from "./runtime/faults.ts";
+import { FailedRead } from "./runtime/host.ts";
 import type { TemplateRun } from "./types.ts";
 
 /** The clock of slices: `due` goes into the run's environment, the driver starts each slice. */
@@ -23,7 +23,7 @@ export interface DriveOptions {
   readonly clock: SliceClock;
   /** Lets others run between two slices, e.g. `() => new Promise(setImmediate)`. */
   readonly yieldTo: () => Promise<void>;
-  /** Answers a read request. A rejection ends the run as an error of the template's read. */
+  /** Answers a read request. A rejection is an error of the template, at the place of its read. */
   readonly answer?: (request: unknown) => Promise<unknown>;
   /** Abandons the run at the next slice; the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -45,7 +45,7 @@ export async function drive(run: TemplateRun, options: DriveOptions): Promise<vo
     if (step.done === true) return;
     input = undefined;
     if (step.value.kind === "slice") await yieldTo();
-    else input = await answerRead(run, answer, step.value.request);
+    else input = await answerRead(answer, step.value.request);
     if (signal?.aborted === true) {
       run.return();
       signal.throwIfAborted();
@@ -53,14 +53,12 @@ export async function drive(run: TemplateRun, options: DriveOptions): Promise<vo
   }
 }
 
-async function answerRead(run: TemplateRun, answer: DriveOptions["answer"], request: unknown): Promise<unknown> {
+async function answerRead(answer: DriveOptions["answer"], request: unknown): Promise<unknown> {
   if (answer === undefined) throw new TypeError("the run asks for a read, but the driver has no answer for reads");
   try {
     return await answer(request);
   } catch (error) {
-    // The template's position is where the read stands.
-    run.throw(new TemplateFault(error instanceof Error ? error.message : String(error)));
-    throw error;
+    return new FailedRead(error instanceof Error ? error.message : String(error));
   }
 }
 

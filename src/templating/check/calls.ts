@@ -128,7 +128,7 @@ export abstract class Calls extends Expressions {
     const target: Code = [object.code, `, ${literal(hostName)}, ${literal(fn.name)}, [`, commas(args), "])"];
     const plain: Code = [this.site(x.at), "$.method(", target];
     let code: Code = plain;
-    if (method.reads) code = ["(", { node: "read", code: plain }, " ?? null)"];
+    if (method.reads) code = ["(", { node: "read", code: plain, place: this.place(x.at) }, " ?? null)"];
     else if (method.suspends) code = ["(", { node: "delegate", code: plain }, " ?? null)"];
     const pair: Code = withError ? [this.site(x.at), "$.attemptMethod(", target] : code;
     return this.outcome(type.results, wanted, () => (type.results.length > 1 && !withError ? [code, "[0]"] : code), () => pair, x.at, name);

@@ -363,8 +363,8 @@ export class Statements extends Calls {
 
   // --- loops and branches ------------------------------------------------------------------------------------------
 
-  private tick(): Code {
-    return { node: "tick", flushes: this.frame.kind === "main" };
+  private tick(at: number): Code {
+    return [this.site(at), { node: "tick", flushes: this.frame.kind === "main" }];
   }
 
   private inLoop<T>(label: string | undefined, loop: boolean, js: string, work: () => T): T {
@@ -407,7 +407,7 @@ export class Statements extends Calls {
         "; ; ) {\n",
         post === undefined ? "" : [`if (${again}) {\n`, post, `} else ${again} = true;\n`],
         condition === undefined ? "" : ["if (!(", condition, ")) break;\n"],
-        this.tick(),
+        this.tick(n.at),
         body,
         "}\n}\n",
       ];
@@ -455,7 +455,7 @@ export class Statements extends Calls {
         source,
         ";\n",
         `${js}: for (let ${i} = 0, ${i}$n = ${length}; ${i} < ${i}$n; ${i}++) {\n`,
-        this.tick(),
+        this.tick(n.at),
         bindings,
         body,
         "}\n",

@@ -22,7 +22,7 @@ export type CodeNode =
   | { readonly node: "call"; readonly fn: FunctionNode; readonly target: Code; readonly args: Code }
   | { readonly node: "callValue"; readonly fn: Code; readonly args: Code }
   /** Host method that reads a store: its answer may be a pending read. */
-  | { readonly node: "read"; readonly code: Code }
+  | { readonly node: "read"; readonly code: Code; readonly place: Place }
   /** Generator call: a suspendable host method, an include, an import. */
   | { readonly node: "delegate"; readonly code: Code }
   | { readonly node: "function"; readonly fn: FunctionNode }

@@ -122,7 +122,10 @@ export function print(code: Code): Printed {
       case "read":
         put("($.pending($r = ");
         emit(node.code);
-        return put(") ? yield $r.suspension : $r)");
+        put(") ? ");
+        offsets.push(length);
+        places.push(node.place);
+        return put("$.answered(yield $r.suspension) : $r)");
       case "delegate":
         put("(yield* ");
         emit(node.code);

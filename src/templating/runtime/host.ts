@@ -56,6 +56,15 @@ export class PendingRead {
   }
 }
 
+/** Sent into a run in place of an answer: the read fails where it stands in the template. */
+export class FailedRead {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
 export function pendingRead(request: unknown): PendingRead {
   return new PendingRead(request);
 }

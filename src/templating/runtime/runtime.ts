@@ -3,7 +3,7 @@ import type { Type } from "../check/types.ts";
 import type { RunEnvironment, Sink, Suspension } from "../types.ts";
 import { LimitFault, RestartNeeded, TemplateFault } from "./faults.ts";
 import { ownMember, setMember } from "./guards.ts";
-import { callFunction, ErrorValue, FunctionValue, HostObject, PendingRead, type HostMethod } from "./host.ts";
+import { callFunction, ErrorValue, FailedRead, FunctionValue, HostObject, PendingRead, type HostMethod } from "./host.ts";
 import { DEFAULT_DEPTH, DEFAULT_FUEL, DEFAULT_OUTPUT, TICKS_PER_LOOK } from "./limits.ts";
 import * as numbers from "./numbers.ts";
 import * as text from "./text.ts";
@@ -166,6 +166,11 @@ export class Runtime {
 
   pending(v: unknown): v is PendingRead {
     return v instanceof PendingRead;
+  }
+
+  answered(v: unknown): unknown {
+    if (v instanceof FailedRead) throw new TemplateFault(v.message);
+    return v === undefined ? null : v;
   }
 
   fn(run: (...args: unknown[]) => unknown, suspends: boolean): FunctionValue {

@@ -238,7 +238,7 @@ export class StatementParser extends ExpressionParser {
       init = first;
     }
     if (!this.accept(";")) {
-      if (init?.kind !== "expression") throw this.unexpected("; or range", 'write "for _, v := range list" or "for v in list"');
+      if (init?.kind !== "expression" || !atEnd()) throw this.unexpected("; or range", 'write "for _, v := range list" or "for v in list"');
       return { kind: "for", condition: init.x };
     }
     const condition = this.is(";") ? undefined : this.expression();
