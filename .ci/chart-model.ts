@@ -3,10 +3,10 @@ import type { AnyStateMachine, AnyStateNode } from "xstate";
 
 export interface ChartTransition {
   readonly event: string;
-  readonly guard?: string;
+  readonly guard: string | undefined;
   readonly actions: readonly string[];
-  /** Id of the target state; absent = stays. */
-  readonly target?: string;
+  /** Id of the target state; undefined = stays. */
+  readonly target: string | undefined;
 }
 
 export interface ChartNode {
@@ -61,11 +61,15 @@ const visit = (node: AnyStateNode): ChartNode => {
       transitions.flatMap((transition) =>
         (transition.target?.map((target) => target.id) ?? [undefined]).map((target) => ({
           event: tidyEvent(event),
-          ...(transition.guard !== undefined && { guard: nameOf(transition.guard) }),
+          guard: transition.guard === undefined ? undefined : nameOf(transition.guard),
           actions: transition.actions.map(nameOf),
-          ...(target !== undefined && { target }),
-        })))),
-    states: Object.values(node.states).sort((a, b) => a.order - b.order).map(visit),
+          target,
+        })),
+      ),
+    ),
+    states: Object.values(node.states)
+      .sort((a, b) => a.order - b.order)
+      .map(visit),
   };
 };
 

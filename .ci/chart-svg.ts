@@ -12,9 +12,11 @@ const round = (value: number): string => value.toFixed(1);
 
 /** Whether an edge leaves its composite. ELK cannot keep the model's order in such a graph, nor lay its composites out one by one. */
 const crosses = (node: ChartNode): boolean =>
-  node.states.some((child) =>
-    crosses(child) ||
-    child.transitions.some(({ target }) => target !== undefined && !node.states.some((state) => state.id === target)));
+  node.states.some(
+    (child) =>
+      crosses(child) ||
+      child.transitions.some(({ target }) => target !== undefined && !node.states.some((state) => state.id === target)),
+  );
 
 const ORDERED = {
   "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
@@ -31,11 +33,16 @@ const toElk = (node: ChartNode, ordered: boolean): ElkNode => {
     child.transitions.flatMap((transition, index) => {
       if (transition.target === undefined) return [];
       const text = labelOf(transition);
-      return [{
-        id: `${child.id}#${index}`, sources: [child.id], targets: [transition.target],
-        labels: [{ text, width: widthOf(text), height: LINE }],
-      }];
-    }));
+      return [
+        {
+          id: `${child.id}#${index}`,
+          sources: [child.id],
+          targets: [transition.target],
+          labels: [{ text, width: widthOf(text), height: LINE }],
+        },
+      ];
+    }),
+  );
   if (node.initial !== undefined) {
     children.unshift({ id: `${node.id}.@initial`, width: 12, height: 12 });
     edges.unshift({ id: `${node.id}@initial`, sources: [`${node.id}.@initial`], targets: [node.initial] });
@@ -70,7 +77,11 @@ export async function toSvg(root: ChartNode): Promise<string> {
   const layout = await new Elk().layout({
     id: "@page",
     children: [toElk(root, ordered)],
-    layoutOptions: { "elk.algorithm": "layered", "elk.hierarchyHandling": ordered ? "SEPARATE_CHILDREN" : "INCLUDE_CHILDREN", "elk.randomSeed": "1" },
+    layoutOptions: {
+      "elk.algorithm": "layered",
+      "elk.hierarchyHandling": ordered ? "SEPARATE_CHILDREN" : "INCLUDE_CHILDREN",
+      "elk.randomSeed": "1",
+    },
   });
   const boxes: string[] = [];
   const lines: string[] = [];
@@ -78,7 +89,8 @@ export async function toSvg(root: ChartNode): Promise<string> {
 
   const path = ({ startPoint, bendPoints, endPoint }: ElkEdgeSection, x: number, y: number): string =>
     [startPoint, ...(bendPoints ?? []), endPoint]
-      .map((point, position) => `${position === 0 ? "M" : "L"}${round(point.x + x)} ${round(point.y + y)}`).join("");
+      .map((point, position) => `${position === 0 ? "M" : "L"}${round(point.x + x)} ${round(point.y + y)}`)
+      .join("");
 
   const draw = (box: ElkNode, left: number, top: number): void => {
     const x = left + (box.x ?? 0);
@@ -90,7 +102,11 @@ export async function toSvg(root: ChartNode): Promise<string> {
       return;
     }
     const facts = factsOf(node)
-      .map((fact, line) => `<text x="${round(x + 10)}" y="${round(y + 34 + line * LINE)}" class="f">${escape(fact)}</text>`).join("");
+      .map(
+        (fact, line) =>
+          `<text x="${round(x + 10)}" y="${round(y + 34 + line * LINE)}" class="f">${escape(fact)}</text>`,
+      )
+      .join("");
     boxes.push(
       `<g class="state ${node.type}" data-id="${escape(node.id)}"><rect x="${round(x)}" y="${round(y)}" ` +
         `width="${round(box.width ?? 0)}" height="${round(box.height ?? 0)}" rx="8"/>` +
@@ -106,7 +122,9 @@ export async function toSvg(root: ChartNode): Promise<string> {
         lines.push(`<path d="${path(section, x, y)}" class="e" data-edge="${escape(edge.id)}" marker-end="url(#a)"/>`);
       }
       for (const label of edge.labels ?? []) {
-        lines.push(`<text x="${round(x + (label.x ?? 0))}" y="${round(y + (label.y ?? 0) + 12)}" class="l">${escape(label.text ?? "")}</text>`);
+        lines.push(
+          `<text x="${round(x + (label.x ?? 0))}" y="${round(y + (label.y ?? 0) + 12)}" class="l">${escape(label.text ?? "")}</text>`,
+        );
       }
     }
     for (const child of box.children ?? []) drawEdges(child);

@@ -13,10 +13,12 @@ const directory = new URL("../machines/", import.meta.url);
 /** Throws what an import throws: a transition to a state that does not exist fails here. */
 export async function loadMachines(): Promise<readonly LoadedMachine[]> {
   const loaded: LoadedMachine[] = [];
-  for (const file of readdirSync(directory).filter((name) => name.endsWith(".ts")).sort()) {
+  for (const file of readdirSync(directory)
+    .filter((name) => name.endsWith(".ts"))
+    .sort()) {
     const exports = (await import(new URL(file, directory).href)) as Record<string, unknown>;
     for (const value of Object.values(exports)) {
-      if (value instanceof StateMachine) loaded.push({ file, machine: value as unknown as AnyStateMachine });
+      if (value instanceof StateMachine) loaded.push({ file, machine: value });
     }
   }
   return loaded;

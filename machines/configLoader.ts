@@ -33,12 +33,20 @@ export const configLoaderMachine = setup({
     source: fromCallback<{ type: "unused" }>(() => {
       throw new Error("the source actor is provided by the wiring");
     }),
-    assemble: fromPromise<AssembleReply>(() => Promise.reject(new Error("the assemble actor is provided by the wiring"))),
+    assemble: fromPromise<AssembleReply>(() =>
+      Promise.reject(new Error("the assemble actor is provided by the wiring")),
+    ),
   },
   actions: {
-    announceLoaded: emit((_, params: { version: string; generation: number }) => ({ type: "CONFIG.LOADED", ...params })),
+    announceLoaded: emit((_, params: { version: string; generation: number }) => ({
+      type: "CONFIG.LOADED",
+      ...params,
+    })),
     announceHeld: emit((_, params: { generation: number; message: string }) => ({ type: "CONFIG.HELD", ...params })),
-    announceInvalid: emit((_, params: { generation: number; message: string }) => ({ type: "CONFIG.INVALID", ...params })),
+    announceInvalid: emit((_, params: { generation: number; message: string }) => ({
+      type: "CONFIG.INVALID",
+      ...params,
+    })),
     announceMissing: emit({ type: "CONFIG.MISSING" }),
     countAttempt: assign(({ context }) => ({ attempts: context.attempts + 1 })),
   },
@@ -76,7 +84,8 @@ export const configLoaderMachine = setup({
                 actions: {
                   type: "announceLoaded",
                   params: ({ event: { output } }) => ({
-                    version: output.kind === "assembled" ? output.version : "", generation: output.generation,
+                    version: output.kind === "assembled" ? output.version : "",
+                    generation: output.generation,
                   }),
                 },
               },
@@ -86,7 +95,8 @@ export const configLoaderMachine = setup({
                 actions: {
                   type: "announceHeld",
                   params: ({ event: { output } }) => ({
-                    generation: output.generation, message: output.kind === "held" ? output.message : "",
+                    generation: output.generation,
+                    message: output.kind === "held" ? output.message : "",
                   }),
                 },
               },
@@ -95,14 +105,18 @@ export const configLoaderMachine = setup({
                 actions: {
                   type: "announceInvalid",
                   params: ({ event: { output } }) => ({
-                    generation: output.generation, message: output.kind === "invalid" ? output.message : "",
+                    generation: output.generation,
+                    message: output.kind === "invalid" ? output.message : "",
                   }),
                 },
               },
             ],
             onError: {
               target: "invalid",
-              actions: { type: "announceInvalid", params: ({ event }) => ({ generation: 0, message: String(event.error) }) },
+              actions: {
+                type: "announceInvalid",
+                params: ({ event }) => ({ generation: 0, message: String(event.error) }),
+              },
             },
           },
         },

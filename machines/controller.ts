@@ -33,23 +33,35 @@ export type RefusalReason = "ConfigInvalid" | "HAProxyValidationFailed";
 
 export type TrialReply =
   | {
-    readonly kind: "accepted"; readonly planId: string; readonly watches: readonly string[]; readonly driftIntervalMs: number;
-  }
+      readonly kind: "accepted";
+      readonly planId: string;
+      readonly watches: readonly string[];
+      readonly driftIntervalMs: number;
+    }
   | {
-    readonly kind: "refused"; readonly reason: RefusalReason; readonly message: string;
-    /** Other objects might turn the verdict. */
-    readonly dependsOnInputs: boolean;
-  };
+      readonly kind: "refused";
+      readonly reason: RefusalReason;
+      readonly message: string;
+      /** Other objects might turn the verdict. */
+      readonly dependsOnInputs: boolean;
+    };
 
 export type ControllerEmitted =
   | {
-    readonly type: "ITERATION.ACCEPTED"; readonly iteration: number; readonly version: string; readonly generation: number;
-    readonly planId: string; readonly driftIntervalMs: number;
-  }
+      readonly type: "ITERATION.ACCEPTED";
+      readonly iteration: number;
+      readonly version: string;
+      readonly generation: number;
+      readonly planId: string;
+      readonly driftIntervalMs: number;
+    }
   | {
-    readonly type: "ITERATION.REFUSED"; readonly version: string; readonly generation: number;
-    readonly reason: RefusalReason; readonly message: string;
-  };
+      readonly type: "ITERATION.REFUSED";
+      readonly version: string;
+      readonly generation: number;
+      readonly reason: RefusalReason;
+      readonly message: string;
+    };
 
 export type ControllerEvent =
   | Extract<ConfigLoaderEmitted, { type: "CONFIG.LOADED" }>
@@ -60,7 +72,12 @@ export type ControllerEvent =
   | { readonly type: "ITERATION.INSTALLED" };
 
 export const controllerReads = [
-  "CONFIG.LOADED", "RESOURCES.CHANGED", "PODS.CHANGED", "PODS.SETTLED", "TERM.BEGAN", "TERM.ENDED",
+  "CONFIG.LOADED",
+  "RESOURCES.CHANGED",
+  "PODS.CHANGED",
+  "PODS.SETTLED",
+  "TERM.BEGAN",
+  "TERM.ENDED",
 ] as const;
 
 export interface ControllerInput {
@@ -82,7 +99,9 @@ interface ControllerContext extends ControllerInput {
 }
 
 /** A component ends only by a defect; it is reported and begun anew. */
-const failure = (component: string) => ({ event }: { event: { error: unknown } }) => ({ component, message: String(event.error) });
+const failure =
+  (component: string) =>
+  ({ event }: { event: { error: unknown } }) => ({ component, message: String(event.error) });
 
 export const controllerMachine = setup({
   types: {
@@ -95,8 +114,8 @@ export const controllerMachine = setup({
     configLoader: configLoaderMachine,
     discovery: discoveryMachine,
     leadership: leadershipMachine,
-    trial: fromPromise<TrialReply, { version: string; generation: number }>(
-      () => Promise.reject(new Error("the trial actor is provided by the wiring")),
+    trial: fromPromise<TrialReply, { version: string; generation: number }>(() =>
+      Promise.reject(new Error("the trial actor is provided by the wiring")),
     ),
     reconciler: reconcilerMachine,
     coordinator: coordinatorMachine,
@@ -114,18 +133,29 @@ export const controllerMachine = setup({
     /** Makes the tried iteration the serving one, and lets the former go. */
     install: () => {},
     adopt: assign(({ context }, params: { watches: readonly string[]; driftIntervalMs: number }) => ({
-      iteration: context.iteration + 1, watches: params.watches, driftIntervalMs: params.driftIntervalMs,
+      iteration: context.iteration + 1,
+      watches: params.watches,
+      driftIntervalMs: params.driftIntervalMs,
     })),
-    noteRefusal: assign((_, params: { dependsOnInputs: boolean }) => ({ refusalDependsOnInputs: params.dependsOnInputs })),
+    noteRefusal: assign((_, params: { dependsOnInputs: boolean }) => ({
+      refusalDependsOnInputs: params.dependsOnInputs,
+    })),
     tellInstalled: raise({ type: "ITERATION.INSTALLED" }),
     announceAccepted: emit(({ context }, params: { planId: string }) => ({
-      type: "ITERATION.ACCEPTED", iteration: context.iteration, version: context.version, generation: context.generation,
-      planId: params.planId, driftIntervalMs: context.driftIntervalMs,
+      type: "ITERATION.ACCEPTED",
+      iteration: context.iteration,
+      version: context.version,
+      generation: context.generation,
+      planId: params.planId,
+      driftIntervalMs: context.driftIntervalMs,
     })),
     announceRefused: emit(({ context }, params: { reason: RefusalReason; message: string }) => ({
-      type: "ITERATION.REFUSED", version: context.version, generation: context.generation, ...params,
+      type: "ITERATION.REFUSED",
+      version: context.version,
+      generation: context.generation,
+      ...params,
     })),
-    reportComponent: (_, _params: { component: string; message: string }) => {},
+    reportComponent: (_args, _params: { component: string; message: string }) => {},
   },
   guards: {
     accepted: (_, params: { reply: TrialReply }) => params.reply.kind === "accepted",
@@ -136,7 +166,13 @@ export const controllerMachine = setup({
   id: "controller",
   context: ({ input }) => ({
     ...input,
-    version: "", generation: 0, iteration: 0, watches: [], driftIntervalMs: 60_000, refusalDependsOnInputs: false, pods: [],
+    version: "",
+    generation: 0,
+    iteration: 0,
+    watches: [],
+    driftIntervalMs: 60_000,
+    refusalDependsOnInputs: false,
+    pods: [],
     podsSettled: false,
   }),
   type: "parallel",
@@ -195,7 +231,8 @@ export const controllerMachine = setup({
                   "install",
                   {
                     type: "adopt",
-                    params: ({ event: { output } }) => output.kind === "accepted" ? output : { watches: [], driftIntervalMs: 0 },
+                    params: ({ event: { output } }) =>
+                      output.kind === "accepted" ? output : { watches: [], driftIntervalMs: 0 },
                   },
                   {
                     type: "announceAccepted",
@@ -209,7 +246,9 @@ export const controllerMachine = setup({
                 actions: [
                   {
                     type: "noteRefusal",
-                    params: ({ event: { output } }) => ({ dependsOnInputs: output.kind === "refused" && output.dependsOnInputs }),
+                    params: ({ event: { output } }) => ({
+                      dependsOnInputs: output.kind === "refused" && output.dependsOnInputs,
+                    }),
                   },
                   {
                     type: "announceRefused",

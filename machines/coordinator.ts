@@ -24,9 +24,12 @@ export type RenderReply =
 
 export type CoordinatorEmitted =
   | {
-    readonly type: "PLAN.RENDERED"; readonly planId: string; readonly seq: number; readonly iteration: number;
-    readonly reasons: readonly TriggerReason[];
-  }
+      readonly type: "PLAN.RENDERED";
+      readonly planId: string;
+      readonly seq: number;
+      readonly iteration: number;
+      readonly reasons: readonly TriggerReason[];
+    }
   | { readonly type: "RENDER.FAILED"; readonly iteration: number; readonly message: string };
 
 export type CoordinatorEvent =
@@ -61,7 +64,9 @@ export const coordinatorMachine = setup({
     emitted: {} as CoordinatorEmitted,
   },
   actors: {
-    render: fromPromise<RenderReply, RenderRequest>(() => Promise.reject(new Error("the render actor is provided by the wiring"))),
+    render: fromPromise<RenderReply, RenderRequest>(() =>
+      Promise.reject(new Error("the render actor is provided by the wiring")),
+    ),
   },
   actions: {
     /** Non-coalescible reasons stay beside the newest; a coalescible one may be dropped when it repeats. */
@@ -73,7 +78,9 @@ export const coordinatorMachine = setup({
     notePods: assign({ podsSettled: true }),
     claim: assign(({ context }) => ({ current: context.pending, pending: [] })),
     announceRendered: emit(({ context }, params: { planId: string; seq: number; iteration: number }) => ({
-      type: "PLAN.RENDERED", ...params, reasons: context.current,
+      type: "PLAN.RENDERED",
+      ...params,
+      reasons: context.current,
     })),
     announceFailed: emit((_, params: { iteration: number; message: string }) => ({ type: "RENDER.FAILED", ...params })),
   },
@@ -118,7 +125,8 @@ export const coordinatorMachine = setup({
             actions: {
               type: "announceFailed",
               params: ({ event: { output } }) => ({
-                iteration: output.iteration, message: output.kind === "failed" ? output.message : "",
+                iteration: output.iteration,
+                message: output.kind === "failed" ? output.message : "",
               }),
             },
           },

@@ -17,9 +17,14 @@ import type { SchedulerEmitted } from "./scheduler.ts";
 
 export type DeployerEmitted =
   | {
-    readonly type: "DEPLOYMENT.COMPLETED"; readonly deployment: number; readonly planId: string;
-    readonly total: number; readonly succeeded: number; readonly failed: number; readonly pending: number;
-  }
+      readonly type: "DEPLOYMENT.COMPLETED";
+      readonly deployment: number;
+      readonly planId: string;
+      readonly total: number;
+      readonly succeeded: number;
+      readonly failed: number;
+      readonly pending: number;
+    }
   | { readonly type: "POD.APPLIED"; readonly pod: string; readonly planId: string; readonly mode: string }
   | { readonly type: "POD.FAILED"; readonly pod: string; readonly planId: string; readonly message: string }
   | { readonly type: "POD.REVERTED"; readonly pod: string; readonly planId: string }
@@ -79,17 +84,25 @@ export const deployerMachine = setup({
       }
       enqueue.assign({ pods: params.pods, waiting: context.waiting.filter((id) => wanted.has(id)) });
     }),
-    begin: enqueueActions(({ context, enqueue }, params: { deployment: number; planId: string; seq: number; verify: boolean }) => {
-      enqueue.assign({
-        deployment: params.deployment, planId: params.planId, waiting: context.pods.map((pod) => pod.id), succeeded: 0, failed: 0,
-      });
-      for (const pod of context.pods) {
-        enqueue.sendTo(
-          childId(pod.id),
-          { type: "POD.APPLY", planId: params.planId, seq: params.seq, verify: params.verify },
-        );
-      }
-    }),
+    begin: enqueueActions(
+      ({ context, enqueue }, params: { deployment: number; planId: string; seq: number; verify: boolean }) => {
+        enqueue.assign({
+          deployment: params.deployment,
+          planId: params.planId,
+          waiting: context.pods.map((pod) => pod.id),
+          succeeded: 0,
+          failed: 0,
+        });
+        for (const pod of context.pods) {
+          enqueue.sendTo(childId(pod.id), {
+            type: "POD.APPLY",
+            planId: params.planId,
+            seq: params.seq,
+            verify: params.verify,
+          });
+        }
+      },
+    ),
     tellPromote: enqueueActions(({ context, enqueue }, params: { planId: string }) => {
       for (const pod of context.pods) enqueue.sendTo(childId(pod.id), { type: "POD.PROMOTE", planId: params.planId });
     }),
@@ -107,13 +120,20 @@ export const deployerMachine = setup({
       if (outcome === "reverted") enqueue.emit({ type: "POD.REVERTED", pod, planId });
     }),
     announceCompleted: emit(({ context }) => ({
-      type: "DEPLOYMENT.COMPLETED", deployment: context.deployment, planId: context.planId,
+      type: "DEPLOYMENT.COMPLETED",
+      deployment: context.deployment,
+      planId: context.planId,
       total: context.succeeded + context.failed + context.waiting.length,
-      succeeded: context.succeeded, failed: context.failed, pending: context.waiting.length,
+      succeeded: context.succeeded,
+      failed: context.failed,
+      pending: context.waiting.length,
     })),
     announceDeposed: emit((_, params: { epoch: number }) => ({ type: "TERM.DEPOSED", epoch: params.epoch })),
     announceChildFailed: emit(({ context }, params: { child: string; message: string }) => ({
-      type: "POD.FAILED", pod: params.child.replace("podApply:", ""), planId: context.planId, message: params.message,
+      type: "POD.FAILED",
+      pod: params.child.replace("podApply:", ""),
+      planId: context.planId,
+      message: params.message,
     })),
     /** A child ends only by a defect; a fresh one takes its place, knowing nothing. */
     replaceChild: enqueueActions(({ context, enqueue }, params: { child: string }) => {
@@ -147,7 +167,10 @@ export const deployerMachine = setup({
     "POD.DEPOSED": { actions: { type: "announceDeposed", params: ({ event }) => ({ epoch: event.epoch }) } },
     "xstate.error.actor.*": {
       actions: [
-        { type: "announceChildFailed", params: ({ event }) => ({ child: event.actorId, message: String(event.error) }) },
+        {
+          type: "announceChildFailed",
+          params: ({ event }) => ({ child: event.actorId, message: String(event.error) }),
+        },
         { type: "replaceChild", params: ({ event }) => ({ child: event.actorId }) },
       ],
     },
@@ -158,7 +181,11 @@ export const deployerMachine = setup({
     },
     deploying: {
       on: {
-        "DEPLOYMENT.SCHEDULED": { target: "deploying", reenter: true, actions: { type: "begin", params: ({ event }) => event } },
+        "DEPLOYMENT.SCHEDULED": {
+          target: "deploying",
+          reenter: true,
+          actions: { type: "begin", params: ({ event }) => event },
+        },
         "POD.SETTLED": [
           {
             guard: { type: "awaited", params: ({ event }) => ({ report: event }) },

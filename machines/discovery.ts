@@ -63,7 +63,7 @@ const childId = (pod: string): string => `podProbe:${pod}`;
 const admittedPods = (context: Pick<DiscoveryContext, "candidates" | "admitted">): readonly PodRef[] =>
   context.candidates
     .filter((pod) => Object.hasOwn(context.admitted, pod.id))
-    .map((pod) => ({ ...pod, version: context.admitted[pod.id] ?? "" }));
+    .map(({ id, namespace, name, address }) => ({ id, namespace, name, address, version: context.admitted[id] ?? "" }));
 
 export const discoveryMachine = setup({
   types: {
@@ -87,7 +87,8 @@ export const discoveryMachine = setup({
       for (const pod of params.candidates) {
         if (stays(pod.id)) continue;
         enqueue.spawnChild("podProbe", {
-          id: childId(pod.id), input: { pod: pod.id, address: pod.address, backoffMs: context.backoffMs },
+          id: childId(pod.id),
+          input: { pod: pod.id, address: pod.address, backoffMs: context.backoffMs },
         });
       }
       const admitted = Object.fromEntries(Object.entries(context.admitted).filter(([id]) => stays(id)));
@@ -105,7 +106,9 @@ export const discoveryMachine = setup({
     announceChange: emit(({ context }) => ({ type: "PODS.CHANGED", pods: admittedPods(context) })),
     announceSettled: emit({ type: "PODS.SETTLED" }),
     announceUnreachable: emit(({ context }, params: { pod: string; message: string }) => ({
-      type: "POD.UNREACHABLE", pod: params.pod, message: params.message,
+      type: "POD.UNREACHABLE",
+      pod: params.pod,
+      message: params.message,
       name: context.candidates.find((pod) => pod.id === params.pod)?.name ?? "",
     })),
     replaceProbe: enqueueActions(({ context, enqueue }, params: { child: string }) => {
@@ -113,7 +116,8 @@ export const discoveryMachine = setup({
       enqueue.stopChild(params.child);
       if (pod === undefined) return;
       enqueue.spawnChild("podProbe", {
-        id: params.child, input: { pod: pod.id, address: pod.address, backoffMs: context.backoffMs },
+        id: params.child,
+        input: { pod: pod.id, address: pod.address, backoffMs: context.backoffMs },
       });
     }),
   },

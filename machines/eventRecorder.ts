@@ -22,7 +22,13 @@ export type EventRecorderEmitted =
   | { readonly type: "EVENTS.FAILED"; readonly message: string };
 
 export const eventRecorderReads = [
-  "CONFIG.HELD", "CONFIG.INVALID", "ITERATION.ACCEPTED", "ITERATION.REFUSED", "PLAN.RENDERED", "RENDER.FAILED", "PLAN.REFUSED",
+  "CONFIG.HELD",
+  "CONFIG.INVALID",
+  "ITERATION.ACCEPTED",
+  "ITERATION.REFUSED",
+  "PLAN.RENDERED",
+  "RENDER.FAILED",
+  "PLAN.REFUSED",
   "GATE.RECOVERED",
 ] as const;
 
@@ -77,7 +83,10 @@ export const eventRecorderMachine = setup({
           target: "looking",
           actions: ["succeed", { type: "announceRecorded", params: ({ event }) => ({ count: event.output }) }],
         },
-        onError: { target: "backingOff", actions: { type: "announceFailed", params: ({ event }) => ({ message: String(event.error) }) } },
+        onError: {
+          target: "backingOff",
+          actions: { type: "announceFailed", params: ({ event }) => ({ message: String(event.error) }) },
+        },
       },
     },
     backingOff: { entry: "countAttempt", after: { backoff: "looking" } },

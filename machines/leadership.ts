@@ -33,7 +33,9 @@ export const leadershipMachine = setup({
   },
   actors: {
     /** Resolves with the epoch taken; `above` is the highest epoch known to any agent. */
-    claimEpoch: fromPromise<number, { above: number }>(() => Promise.reject(new Error("the claimEpoch actor is provided by the wiring"))),
+    claimEpoch: fromPromise<number, { above: number }>(() =>
+      Promise.reject(new Error("the claimEpoch actor is provided by the wiring")),
+    ),
   },
   actions: {
     begin: assign((_, params: { epoch: number }) => ({ epoch: params.epoch, attempt: 0 })),
@@ -41,7 +43,10 @@ export const leadershipMachine = setup({
     countAttempt: assign(({ context }) => ({ attempt: context.attempt + 1 })),
     announceBegin: emit(({ context }) => ({ type: "TERM.BEGAN", epoch: context.epoch })),
     announceEnd: emit(({ context }) => ({ type: "TERM.ENDED", epoch: context.epoch })),
-    announceUnavailable: emit((_, params: { message: string }) => ({ type: "TERM.UNAVAILABLE", message: params.message })),
+    announceUnavailable: emit((_, params: { message: string }) => ({
+      type: "TERM.UNAVAILABLE",
+      message: params.message,
+    })),
   },
   guards: {
     newer: ({ context }, params: { epoch: number }) => params.epoch > context.epoch,
@@ -61,7 +66,10 @@ export const leadershipMachine = setup({
         id: "claimEpoch",
         src: "claimEpoch",
         input: ({ context }) => ({ above: context.highest }),
-        onDone: { target: "leading", actions: [{ type: "begin", params: ({ event }) => ({ epoch: event.output }) }, "announceBegin"] },
+        onDone: {
+          target: "leading",
+          actions: [{ type: "begin", params: ({ event }) => ({ epoch: event.output }) }, "announceBegin"],
+        },
         onError: {
           target: "waiting",
           actions: { type: "announceUnavailable", params: ({ event }) => ({ message: String(event.error) }) },

@@ -45,9 +45,13 @@ export type PodApplyOutcome = "applied" | "unchanged" | "failed" | "reverted";
 
 export type PodApplyReport =
   | {
-    readonly type: "POD.SETTLED"; readonly pod: string; readonly planId: string; readonly outcome: PodApplyOutcome;
-    readonly mode: string; readonly message: string;
-  }
+      readonly type: "POD.SETTLED";
+      readonly pod: string;
+      readonly planId: string;
+      readonly outcome: PodApplyOutcome;
+      readonly mode: string;
+      readonly message: string;
+    }
   | { readonly type: "POD.DEPOSED"; readonly pod: string; readonly epoch: number };
 
 export interface PodApplyInput {
@@ -106,7 +110,10 @@ export const podApplyMachine = setup({
   },
   actions: {
     want: assign(({ context }, params: { planId: string; seq: number; verify: boolean }) => ({
-      wanted: params.planId, seq: params.seq, verify: context.verify || params.verify, owed: true,
+      wanted: params.planId,
+      seq: params.seq,
+      verify: context.verify || params.verify,
+      owed: true,
     })),
     noteValidated: assign((_, params: { planId: string }) => ({ validated: params.planId })),
     noteRefused: assign(({ context }, params: { planId: string }) => ({
@@ -139,19 +146,41 @@ export const podApplyMachine = setup({
     countReread: assign(({ context }) => ({ rereads: context.rereads + 1 })),
     sendAll: assign({ form: "full" }),
     reportApplied: sendParent(({ context }, params: { mode: string }) => ({
-      type: "POD.SETTLED", pod: context.pod, planId: context.inFlight, outcome: "applied", mode: params.mode, message: "",
+      type: "POD.SETTLED",
+      pod: context.pod,
+      planId: context.inFlight,
+      outcome: "applied",
+      mode: params.mode,
+      message: "",
     })),
     reportUnchanged: sendParent(({ context }) => ({
-      type: "POD.SETTLED", pod: context.pod, planId: context.wanted, outcome: "unchanged", mode: "noop", message: "",
+      type: "POD.SETTLED",
+      pod: context.pod,
+      planId: context.wanted,
+      outcome: "unchanged",
+      mode: "noop",
+      message: "",
     })),
     reportFailed: sendParent(({ context }, params: { message: string }) => ({
-      type: "POD.SETTLED", pod: context.pod, planId: context.wanted, outcome: "failed", mode: "", message: params.message,
+      type: "POD.SETTLED",
+      pod: context.pod,
+      planId: context.wanted,
+      outcome: "failed",
+      mode: "",
+      message: params.message,
     })),
     reportReverted: sendParent(({ context }) => ({
-      type: "POD.SETTLED", pod: context.pod, planId: context.refused, outcome: "reverted", mode: "", message: "",
+      type: "POD.SETTLED",
+      pod: context.pod,
+      planId: context.refused,
+      outcome: "reverted",
+      mode: "",
+      message: "",
     })),
     reportDeposed: sendParent(({ context }, params: { epoch: number }) => ({
-      type: "POD.DEPOSED", pod: context.pod, epoch: params.epoch,
+      type: "POD.DEPOSED",
+      pod: context.pod,
+      epoch: params.epoch,
     })),
     settleDebt: assign(({ context }) => ({ owed: context.wanted !== context.inFlight })),
     clearDebt: assign({ owed: false }),
@@ -170,7 +199,8 @@ export const podApplyMachine = setup({
     applied: (_, params: { reply: ApplyReply }) => params.reply.kind === "applied",
     deposed: (_, params: { reply: ApplyReply }) => params.reply.kind === "deposed",
     movedOnce: ({ context }, params: { reply: ApplyReply }) => params.reply.kind === "moved" && context.rereads < 3,
-    needsAll: ({ context }, params: { reply: ApplyReply }) => params.reply.kind === "baseline_unknown" && context.form === "delta",
+    needsAll: ({ context }, params: { reply: ApplyReply }) =>
+      params.reply.kind === "baseline_unknown" && context.form === "delta",
   },
   delays: {
     backoff: ({ context }) => context.backoffMs(context.attempt),
@@ -181,8 +211,17 @@ export const podApplyMachine = setup({
   id: "podApply",
   context: ({ input }) => ({
     ...input,
-    wanted: "", seq: 0, verify: false, owed: false, known: undefined, inFlight: "", form: "delta", attempt: 0, rereads: 0,
-    validated: "", refused: "",
+    wanted: "",
+    seq: 0,
+    verify: false,
+    owed: false,
+    known: undefined,
+    inFlight: "",
+    form: "delta",
+    attempt: 0,
+    rereads: 0,
+    validated: "",
+    refused: "",
   }),
   type: "parallel",
   on: {
@@ -223,10 +262,16 @@ export const podApplyMachine = setup({
             id: "readState",
             src: "readState",
             input: ({ context }) => ({ pod: context.pod, verify: context.verify }),
-            onDone: { target: "deciding", actions: { type: "adopt", params: ({ event }) => ({ known: event.output }) } },
+            onDone: {
+              target: "deciding",
+              actions: { type: "adopt", params: ({ event }) => ({ known: event.output }) },
+            },
             onError: {
               target: "backingOff",
-              actions: [{ type: "reportFailed", params: ({ event }) => ({ message: String(event.error) }) }, "clearDebt"],
+              actions: [
+                { type: "reportFailed", params: ({ event }) => ({ message: String(event.error) }) },
+                "clearDebt",
+              ],
             },
           },
         },
@@ -235,7 +280,12 @@ export const podApplyMachine = setup({
           invoke: {
             id: "send",
             src: "send",
-            input: ({ context }) => ({ pod: context.pod, planId: context.wanted, seq: context.seq, form: context.form }),
+            input: ({ context }) => ({
+              pod: context.pod,
+              planId: context.wanted,
+              seq: context.seq,
+              form: context.form,
+            }),
             onDone: [
               {
                 guard: { type: "applied", params: ({ event }) => ({ reply: event.output }) },
@@ -243,7 +293,10 @@ export const podApplyMachine = setup({
                 actions: [
                   { type: "adoptReply", params: ({ event }) => ({ reply: event.output }) },
                   "succeed",
-                  { type: "reportApplied", params: ({ event }) => ({ mode: event.output.kind === "applied" ? event.output.mode : "" }) },
+                  {
+                    type: "reportApplied",
+                    params: ({ event }) => ({ mode: event.output.kind === "applied" ? event.output.mode : "" }),
+                  },
                   "settleDebt",
                 ],
               },
@@ -272,7 +325,10 @@ export const podApplyMachine = setup({
                   {
                     type: "reportFailed",
                     params: ({ event }) => ({
-                      message: event.output.kind === "rejected" ? event.output.message : `the agent answered ${event.output.kind}`,
+                      message:
+                        event.output.kind === "rejected"
+                          ? event.output.message
+                          : `the agent answered ${event.output.kind}`,
                     }),
                   },
                   "clearDebt",
@@ -281,7 +337,11 @@ export const podApplyMachine = setup({
             ],
             onError: {
               target: "backingOff",
-              actions: ["forget", { type: "reportFailed", params: ({ event }) => ({ message: String(event.error) }) }, "clearDebt"],
+              actions: [
+                "forget",
+                { type: "reportFailed", params: ({ event }) => ({ message: String(event.error) }) },
+                "clearDebt",
+              ],
             },
           },
         },
@@ -290,7 +350,10 @@ export const podApplyMachine = setup({
             id: "promote",
             src: "promote",
             input: ({ context }) => ({ pod: context.pod, planId: context.validated }),
-            onDone: { target: "deciding", actions: ["clearValidated", { type: "adoptReply", params: ({ event }) => ({ reply: event.output }) }] },
+            onDone: {
+              target: "deciding",
+              actions: ["clearValidated", { type: "adoptReply", params: ({ event }) => ({ reply: event.output }) }],
+            },
             onError: { target: "deciding", actions: "clearValidated" },
           },
         },
@@ -301,7 +364,11 @@ export const podApplyMachine = setup({
             input: ({ context }) => ({ pod: context.pod, planId: context.refused }),
             onDone: {
               target: "deciding",
-              actions: [{ type: "adoptReply", params: ({ event }) => ({ reply: event.output }) }, "reportReverted", "clearRefused"],
+              actions: [
+                { type: "adoptReply", params: ({ event }) => ({ reply: event.output }) },
+                "reportReverted",
+                "clearRefused",
+              ],
             },
             onError: { target: "backingOff", actions: "forget" },
           },

@@ -27,16 +27,20 @@ export const podProbeMachine = setup({
     input: {} as PodProbeInput,
   },
   actors: {
-    probe: fromPromise<ProbeReply, { pod: string; address: string }>(
-      () => Promise.reject(new Error("the probe actor is provided by the wiring")),
+    probe: fromPromise<ProbeReply, { pod: string; address: string }>(() =>
+      Promise.reject(new Error("the probe actor is provided by the wiring")),
     ),
   },
   actions: {
     admit: sendParent(({ context }, params: ProbeReply) => ({
-      type: "POD.ADMITTED", pod: context.pod, version: params.version,
+      type: "POD.ADMITTED",
+      pod: context.pod,
+      version: params.version,
     })),
     reject: sendParent(({ context }, params: { message: string }) => ({
-      type: "POD.REJECTED", pod: context.pod, message: params.message,
+      type: "POD.REJECTED",
+      pod: context.pod,
+      message: params.message,
     })),
     countAttempt: assign(({ context }) => ({ attempt: context.attempt + 1 })),
   },
@@ -52,7 +56,10 @@ export const podProbeMachine = setup({
         src: "probe",
         input: ({ context }) => ({ pod: context.pod, address: context.address }),
         onDone: { target: "admitted", actions: { type: "admit", params: ({ event }) => event.output } },
-        onError: { target: "waiting", actions: { type: "reject", params: ({ event }) => ({ message: String(event.error) }) } },
+        onError: {
+          target: "waiting",
+          actions: { type: "reject", params: ({ event }) => ({ message: String(event.error) }) },
+        },
       },
     },
     waiting: { entry: "countAttempt", after: { backoff: "probing" } },

@@ -14,7 +14,13 @@ import type { PodsChanged } from "./discovery.ts";
 import type { DriftMonitorEmitted } from "./driftMonitor.ts";
 import type { LeadershipEmitted } from "./leadership.ts";
 
-export type TriggerReason = "configuration" | "resource_change" | "resync" | "pods_changed" | "became_leader" | "drift_prevention";
+export type TriggerReason =
+  | "configuration"
+  | "resource_change"
+  | "resync"
+  | "pods_changed"
+  | "became_leader"
+  | "drift_prevention";
 
 /** Coalescible triggers may be merged into a newer one; the reason of any other must not be lost. */
 export type ReconcilerEmitted = {
@@ -29,7 +35,13 @@ export type ReconcilerEvent =
   | Extract<LeadershipEmitted, { type: "TERM.BEGAN" }>
   | DriftMonitorEmitted;
 
-export const reconcilerReads = ["RESOURCES.CHANGED", "WATCH.SYNCED", "PODS.CHANGED", "TERM.BEGAN", "DRIFT.FIRED"] as const;
+export const reconcilerReads = [
+  "RESOURCES.CHANGED",
+  "WATCH.SYNCED",
+  "PODS.CHANGED",
+  "TERM.BEGAN",
+  "DRIFT.FIRED",
+] as const;
 
 export const reconcilerMachine = setup({
   types: {
@@ -39,7 +51,10 @@ export const reconcilerMachine = setup({
     emitted: {} as ReconcilerEmitted,
   },
   actions: {
-    trigger: emit((_, params: { reason: TriggerReason; coalescible: boolean }) => ({ type: "RECONCILE.TRIGGERED", ...params })),
+    trigger: emit((_, params: { reason: TriggerReason; coalescible: boolean }) => ({
+      type: "RECONCILE.TRIGGERED",
+      ...params,
+    })),
   },
   guards: {
     watched: ({ context }, params: { watch: string }) => context.watches.includes(params.watch),

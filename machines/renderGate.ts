@@ -78,16 +78,22 @@ const gate = setup({
     emitted: {} as RenderGateEmitted,
   },
   actors: {
-    check: fromPromise<CheckVerdict, { planId: string }>(() => Promise.reject(new Error("the check actor is provided by the wiring"))),
+    check: fromPromise<CheckVerdict, { planId: string }>(() =>
+      Promise.reject(new Error("the check actor is provided by the wiring")),
+    ),
   },
   actions: {
-    propose: assign((_, { planId, seq, iteration, reasons }: Release) => ({ candidate: { planId, seq, iteration, reasons } })),
+    propose: assign((_, { planId, seq, iteration, reasons }: Release) => ({
+      candidate: { planId, seq, iteration, reasons },
+    })),
     release: emit(({ context }) => ({ type: "PLAN.RELEASED", ...context.candidate })),
     claim: assign(({ context }) => ({ checking: context.candidate.planId })),
     countSuperseded: assign(({ context }) => ({ superseded: context.superseded + 1 })),
     /** A check came to its end: nothing is starving. */
     learn: assign(({ context }, { verdict }: { verdict: CheckVerdict }) => ({
-      last: { ...verdict, planId: context.checking }, lastCheckMs: verdict.tookMs, superseded: 0,
+      last: { ...verdict, planId: context.checking },
+      lastCheckMs: verdict.tookMs,
+      superseded: 0,
     })),
     /** HAProxy could not be asked: the next attempt is not at once. */
     delay: assign({ lastCheckMs: 2_500, superseded: 0 }),
@@ -100,7 +106,9 @@ const gate = setup({
       message: verdictFor(context, context.checking)?.message ?? "",
     })),
     announceUnproven: emit(({ context }, params: { message: string }) => ({
-      type: "PLAN.UNPROVEN", planId: context.checking, message: params.message,
+      type: "PLAN.UNPROVEN",
+      planId: context.checking,
+      message: params.message,
     })),
     announceHeld: emit(({ context }) => ({ type: "GATE.HELD", planId: context.checking })),
     announcePinned: emit(({ context }) => ({ type: "GATE.PINNED", planId: context.checking })),
@@ -127,13 +135,22 @@ const gate = setup({
 });
 
 const propose = { type: "propose", params: ({ event }: { event: RenderGateEvent }) => event } as const;
-const inCheck = { type: "inCheck", params: ({ event }: { event: RenderGateEvent }) => ({ planId: event.planId }) } as const;
-const check = {
-  id: "check", src: "check", input: ({ context }: { context: RenderGateContext }) => ({ planId: context.checking }),
+const inCheck = {
+  type: "inCheck",
+  params: ({ event }: { event: RenderGateEvent }) => ({ planId: event.planId }),
 } as const;
-const learn = { type: "learn", params: ({ event }: { event: { output: CheckVerdict } }) => ({ verdict: event.output }) } as const;
+const check = {
+  id: "check",
+  src: "check",
+  input: ({ context }: { context: RenderGateContext }) => ({ planId: context.checking }),
+} as const;
+const learn = {
+  type: "learn",
+  params: ({ event }: { event: { output: CheckVerdict } }) => ({ verdict: event.output }),
+} as const;
 const unproven = {
-  type: "announceUnproven", params: ({ event }: { event: { error: unknown } }) => ({ message: String(event.error) }),
+  type: "announceUnproven",
+  params: ({ event }: { event: { error: unknown } }) => ({ message: String(event.error) }),
 } as const;
 /** While HAProxy judges before the dispatch: a newer plan kills the check of the older one unless that has happened too often. */
 const replaceUnlessStarving = [
@@ -164,7 +181,15 @@ const checkFirst = {
 
 export const renderGateMachine = gate.createMachine({
   id: "renderGate",
-  context: ({ input }) => ({ ...input, candidate: NOTHING, checking: "", refused: "", superseded: 0, lastCheckMs: 0, last: undefined }),
+  context: ({ input }) => ({
+    ...input,
+    candidate: NOTHING,
+    checking: "",
+    refused: "",
+    superseded: 0,
+    lastCheckMs: 0,
+    last: undefined,
+  }),
   initial: "closed",
   states: {
     closed: {

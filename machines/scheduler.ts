@@ -65,8 +65,11 @@ export const schedulerMachine = setup({
     })),
     claim: assign(({ context }) => ({ deployment: context.deployment + 1 })),
     announce: emit(({ context: { deployment, pending } }) => ({
-      type: "DEPLOYMENT.SCHEDULED", deployment,
-      planId: pending?.planId ?? "", seq: pending?.seq ?? 0, verify: pending?.verify ?? false,
+      type: "DEPLOYMENT.SCHEDULED",
+      deployment,
+      planId: pending?.planId ?? "",
+      seq: pending?.seq ?? 0,
+      verify: pending?.verify ?? false,
     })),
     clearPending: assign({ pending: undefined }),
     noteDeployed: assign((_, params: { planId: string }) => ({ deployed: params.planId })),
@@ -88,14 +91,23 @@ export const schedulerMachine = setup({
 }).createMachine({
   id: "scheduler",
   context: ({ input }) => ({
-    deployment: 0, pods: input.pods, released: undefined, pending: undefined, deployed: "", coalesced: 0,
+    deployment: 0,
+    pods: input.pods,
+    released: undefined,
+    pending: undefined,
+    deployed: "",
+    coalesced: 0,
   }),
   initial: "idle",
   on: {
     "PLAN.RELEASED": {
       actions: {
         type: "accept",
-        params: ({ event }) => ({ planId: event.planId, seq: event.seq, verify: event.reasons.includes("drift_prevention") }),
+        params: ({ event }) => ({
+          planId: event.planId,
+          seq: event.seq,
+          verify: event.reasons.includes("drift_prevention"),
+        }),
       },
     },
     "PLAN.REFUSED": { actions: { type: "withdraw", params: ({ event }) => ({ planId: event.planId }) } },
@@ -110,14 +122,22 @@ export const schedulerMachine = setup({
           {
             guard: {
               type: "inForce",
-              params: ({ event }) => ({ planId: event.planId, seq: event.seq, verify: event.reasons.includes("drift_prevention") }),
+              params: ({ event }) => ({
+                planId: event.planId,
+                seq: event.seq,
+                verify: event.reasons.includes("drift_prevention"),
+              }),
             },
             actions: { type: "keep", params: ({ event }) => ({ planId: event.planId, seq: event.seq, verify: false }) },
           },
           {
             actions: {
               type: "accept",
-              params: ({ event }) => ({ planId: event.planId, seq: event.seq, verify: event.reasons.includes("drift_prevention") }),
+              params: ({ event }) => ({
+                planId: event.planId,
+                seq: event.seq,
+                verify: event.reasons.includes("drift_prevention"),
+              }),
             },
           },
         ],
@@ -129,7 +149,10 @@ export const schedulerMachine = setup({
       on: {
         "DEPLOYMENT.COMPLETED": [
           {
-            guard: { type: "complete", params: ({ event }) => ({ deployment: event.deployment, failed: event.failed + event.pending }) },
+            guard: {
+              type: "complete",
+              params: ({ event }) => ({ deployment: event.deployment, failed: event.failed + event.pending }),
+            },
             target: "idle",
             actions: { type: "noteDeployed", params: ({ event }) => ({ planId: event.planId }) },
           },

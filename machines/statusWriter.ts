@@ -22,8 +22,15 @@ export type StatusWriterEmitted =
   | { readonly type: "STATUS.FAILED"; readonly message: string };
 
 export const statusWriterReads = [
-  "CONFIG.LOADED", "CONFIG.HELD", "CONFIG.INVALID", "ITERATION.ACCEPTED", "ITERATION.REFUSED", "PLAN.RENDERED", "RENDER.FAILED",
-  "PLAN.PASSED", "PLAN.REFUSED",
+  "CONFIG.LOADED",
+  "CONFIG.HELD",
+  "CONFIG.INVALID",
+  "ITERATION.ACCEPTED",
+  "ITERATION.REFUSED",
+  "PLAN.RENDERED",
+  "RENDER.FAILED",
+  "PLAN.PASSED",
+  "PLAN.REFUSED",
 ] as const;
 
 export interface StatusWriterInput {
@@ -74,7 +81,10 @@ export const statusWriterMachine = setup({
         id: "write",
         src: "write",
         onDone: { target: "looking", actions: ["succeed", "announceWritten"] },
-        onError: { target: "backingOff", actions: { type: "announceFailed", params: ({ event }) => ({ message: String(event.error) }) } },
+        onError: {
+          target: "backingOff",
+          actions: { type: "announceFailed", params: ({ event }) => ({ message: String(event.error) }) },
+        },
       },
     },
     backingOff: { entry: "countAttempt", after: { backoff: "looking" } },

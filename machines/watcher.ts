@@ -34,7 +34,13 @@ export type WatcherEvent =
 
 export type WatcherEmitted =
   | { readonly type: "WATCH.SYNCED"; readonly watch: string; readonly alias: string }
-  | { readonly type: "RESOURCES.CHANGED"; readonly watch: string; readonly alias: string; readonly count: number; readonly revision: number }
+  | {
+      readonly type: "RESOURCES.CHANGED";
+      readonly watch: string;
+      readonly alias: string;
+      readonly count: number;
+      readonly revision: number;
+    }
   | { readonly type: "WATCH.FAULTED"; readonly watch: string; readonly alias: string; readonly message: string }
   | { readonly type: "WATCH.RECOVERED"; readonly watch: string; readonly alias: string };
 
@@ -53,10 +59,16 @@ export const watcherMachine = setup({
   actions: {
     announceSynced: emit(({ context }) => ({ type: "WATCH.SYNCED", watch: context.watch, alias: context.alias })),
     announceChange: emit(({ context }) => ({
-      type: "RESOURCES.CHANGED", watch: context.watch, alias: context.alias, ...context.take(),
+      type: "RESOURCES.CHANGED",
+      watch: context.watch,
+      alias: context.alias,
+      ...context.take(),
     })),
     announceFault: emit(({ context }, params: { message: string }) => ({
-      type: "WATCH.FAULTED", watch: context.watch, alias: context.alias, message: params.message,
+      type: "WATCH.FAULTED",
+      watch: context.watch,
+      alias: context.alias,
+      message: params.message,
     })),
     announceRecovery: emit(({ context }) => ({ type: "WATCH.RECOVERED", watch: context.watch, alias: context.alias })),
     noteFault: assign({ faulted: true }),

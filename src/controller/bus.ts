@@ -62,13 +62,20 @@ export class Bus {
   }
 
   /** Hears the named types. Returns the function that ends the subscription (at once, also in the middle of a delivery). */
-  subscribe<T extends BusEventType>(name: string, types: readonly T[], handle: (event: BusEventOf<T>) => void): () => void {
+  subscribe<T extends BusEventType>(
+    name: string,
+    types: readonly T[],
+    handle: (event: BusEventOf<T>) => void,
+  ): () => void {
     const subscription: Subscription = { name, handle: handle as (event: BusEvent) => void, active: true };
     for (const type of types) this.#byType.set(type, [...(this.#byType.get(type) ?? []), subscription]);
     return () => {
       subscription.active = false;
       for (const type of types) {
-        this.#byType.set(type, (this.#byType.get(type) ?? []).filter((other) => other !== subscription));
+        this.#byType.set(
+          type,
+          (this.#byType.get(type) ?? []).filter((other) => other !== subscription),
+        );
       }
     };
   }
@@ -93,7 +100,7 @@ export class Bus {
   }
 
   #deliver(event: BusEvent): void {
-    for (const subscription of [...this.#all]) this.#hand(subscription, event);
+    for (const subscription of this.#all.slice()) this.#hand(subscription, event);
     for (const subscription of this.#byType.get(event.type) ?? []) this.#hand(subscription, event);
   }
 

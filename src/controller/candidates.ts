@@ -3,12 +3,19 @@ import type { PodCandidate } from "../../machines/discovery.ts";
 import type { KubeObject } from "../stores/types.ts";
 
 interface PodShape extends KubeObject {
-  readonly spec?: { readonly containers?: readonly { readonly name: string; readonly ports?: readonly { readonly containerPort: number }[] }[] };
+  readonly spec?: {
+    readonly containers?: readonly {
+      readonly name: string;
+      readonly ports?: readonly { readonly containerPort: number }[];
+    }[];
+  };
   readonly status?: {
     readonly podIP?: string;
     readonly phase?: string;
     readonly containerStatuses?: readonly {
-      readonly name: string; readonly containerID?: string; readonly state?: { readonly running?: unknown };
+      readonly name: string;
+      readonly containerID?: string;
+      readonly state?: { readonly running?: unknown };
     }[];
   };
 }
@@ -24,11 +31,15 @@ export function candidatesOf(pods: readonly KubeObject[], agentPort: number): re
     const address = status?.podIP;
     if (metadata["deletionTimestamp"] !== undefined || address === undefined || address === "") continue;
     if (status?.phase !== undefined && status.phase !== "Running") continue;
-    const container = spec?.containers?.find(({ ports }) => ports?.some(({ containerPort }) => containerPort === agentPort) === true);
+    const container = spec?.containers?.find(
+      ({ ports }) => ports?.some(({ containerPort }) => containerPort === agentPort) === true,
+    );
     const state = status?.containerStatuses?.find(({ name }) => name === container?.name);
     if (state?.state !== undefined && state.state.running === undefined) continue;
     candidates.push({
-      id: [metadata.uid ?? `${metadata.namespace ?? ""}/${metadata.name}`, state?.containerID].filter((part) => part !== undefined).join("@"),
+      id: [metadata.uid ?? `${metadata.namespace ?? ""}/${metadata.name}`, state?.containerID]
+        .filter((part) => part !== undefined)
+        .join("@"),
       namespace: metadata.namespace ?? "",
       name: metadata.name,
       address: `${address.includes(":") ? `[${address}]` : address}:${agentPort}`,

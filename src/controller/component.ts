@@ -14,7 +14,11 @@ export interface ActorRegistry {
  * `machine` must be an instance of its own (the result of `provide`): its `start` is replaced.
  */
 export function onBus<M extends AnyStateMachine>(
-  machine: M, reads: readonly BusEventType[], bus: Bus, registry: ActorRegistry, name: string = machine.id,
+  machine: M,
+  reads: readonly BusEventType[],
+  bus: Bus,
+  registry: ActorRegistry,
+  name: string = machine.id,
 ): M {
   const start = machine.start.bind(machine);
   type Start = (snapshot: unknown, scope: { readonly self: AnyActorRef }) => void;

@@ -1,4 +1,4 @@
-/** The `Validated` condition of the configuration object: what the events say of it, and the patch that brings it there. Pure. */
+/** The `Validated` condition of the configuration object: what the events say of it, and the status that brings it there. Pure. */
 import type { Condition, HAProxyTemplateConfig } from "../config/index.ts";
 import type { BusEvent } from "./events.ts";
 
@@ -25,11 +25,18 @@ export const EMPTY_BOOK: ConditionBook = { generation: 0, config: undefined, ren
 
 /** CRD limit of `validationMessage` and of a condition's message, in characters. */
 const MAX_MESSAGE = 32_768;
-const PASSED: Verdict = { status: "True", reason: "ValidationSucceeded", message: "The configuration is valid and in force" };
+const PASSED: Verdict = {
+  status: "True",
+  reason: "ValidationSucceeded",
+  message: "The configuration is valid and in force",
+};
 
 export function noteEvent(book: ConditionBook, event: BusEvent): ConditionBook {
-  const failed = (generation: number, reason: Reason, message: string): ConditionBook =>
-    ({ ...book, generation: generation === 0 ? book.generation : generation, config: { status: "False", reason, message } });
+  const failed = (generation: number, reason: Reason, message: string): ConditionBook => ({
+    ...book,
+    generation: generation === 0 ? book.generation : generation,
+    config: { status: "False", reason, message },
+  });
   switch (event.type) {
     case "CONFIG.INVALID":
       return failed(event.generation, "ConfigInvalid", event.message);
@@ -70,33 +77,44 @@ export function conditionDiffers(book: ConditionBook, config: HAProxyTemplateCon
   const verdict = verdictOf(book);
   if (verdict === undefined || config === undefined || book.generation === 0) return false;
   const live = liveCondition(config);
-  return live === undefined || live.status !== verdict.status || live.reason !== verdict.reason ||
-    live.message !== cut(verdict.message) || live.observedGeneration !== book.generation ||
-    config.status?.observedGeneration !== book.generation;
+  return (
+    live === undefined ||
+    live.status !== verdict.status ||
+    live.reason !== verdict.reason ||
+    live.message !== cut(verdict.message) ||
+    live.observedGeneration !== book.generation ||
+    config.status?.observedGeneration !== book.generation
+  );
 }
 
-/** Merge patch for the status subresource. `now` is RFC 3339. */
-export function conditionPatch(book: ConditionBook, config: HAProxyTemplateConfig, now: string): unknown {
+/** The status to apply (server-side apply: conditions of others stay). `now` is RFC 3339. */
+export function conditionStatus(book: ConditionBook, config: HAProxyTemplateConfig, now: string): unknown {
   const verdict = verdictOf(book);
   if (verdict === undefined) return {};
   const live = liveCondition(config);
   const message = cut(verdict.message);
-  const others = (config.status?.conditions ?? []).filter((condition) => condition.type !== "Validated");
   const valid = verdict.status === "True";
+  const lastValidated = valid ? now : config.status?.lastValidated;
   return {
-    status: {
-      observedGeneration: book.generation,
-      validationStatus: valid ? "Valid" : "Invalid",
-      validationMessage: message,
-      validationErrors: valid ? [] : message.split("\n").filter((line) => line.trim() !== "").slice(0, 256),
-      ...(valid && { lastValidated: now }),
-      conditions: [
-        ...others,
-        {
-          type: "Validated", status: verdict.status, reason: verdict.reason, message, observedGeneration: book.generation,
-          lastTransitionTime: live?.status === verdict.status ? live.lastTransitionTime : now,
-        },
-      ],
-    },
+    observedGeneration: book.generation,
+    validationStatus: valid ? "Valid" : "Invalid",
+    validationMessage: message,
+    validationErrors: valid
+      ? []
+      : message
+          .split("\n")
+          .filter((line) => line.trim() !== "")
+          .slice(0, 256),
+    ...(lastValidated !== undefined && { lastValidated }),
+    conditions: [
+      {
+        type: "Validated",
+        status: verdict.status,
+        reason: verdict.reason,
+        message,
+        observedGeneration: book.generation,
+        lastTransitionTime: live?.status === verdict.status ? live.lastTransitionTime : now,
+      },
+    ],
   };
 }

@@ -45,7 +45,8 @@ export class ConfigSource {
 
   /** The answer to a status write: what it says counts at once, its watch event comes later. */
   adopt(written: KubeObject): void {
-    if (this.#config !== undefined && written.metadata.uid === this.#config.metadata.uid) this.#config = written as HAProxyTemplateConfig;
+    if (this.#config !== undefined && written.metadata.uid === this.#config.metadata.uid)
+      this.#config = written as HAProxyTemplateConfig;
   }
 
   /** Says SOURCE.CHANGED when the spec of the configuration or of a library changed; a status write is none. */
@@ -61,15 +62,21 @@ export class ConfigSource {
         this.#config = config;
         this.#libraries.clear();
         for (const [key, object] of seen) {
-          if (key.startsWith("haproxytemplatelibraries/")) this.#libraries.set(object.metadata.name, object as HAProxyTemplateLibrary);
+          if (key.startsWith("haproxytemplatelibraries/"))
+            this.#libraries.set(object.metadata.name, object as HAProxyTemplateLibrary);
         }
         const wanted = new Set((config?.spec.libraryRefs ?? []).map((reference) => reference.name));
-        const identity = config === undefined ? "gone" : [config, ...[...this.#libraries.values()].filter((library) => wanted.has(library.metadata.name))]
-          .map(({ metadata: { name: each, uid, generation } }) => `${each} ${uid} ${generation}`).sort().join(",");
+        const identity =
+          config === undefined
+            ? "gone"
+            : [config, ...[...this.#libraries.values()].filter((library) => wanted.has(library.metadata.name))]
+                .map(({ metadata: { name: each, uid, generation } }) => `${each} ${uid} ${generation}`)
+                .sort()
+                .join(",");
         if (identity === told) return;
         told = identity;
         const event: ConfigLoaderEvent = config === undefined ? { type: "SOURCE.GONE" } : { type: "SOURCE.CHANGED" };
-        sendBack(event as never);
+        sendBack(event);
       };
       const follow = (resource: keyof typeof synced) => {
         let listed = new Set<string>();

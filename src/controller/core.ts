@@ -26,6 +26,7 @@ import { statusWriterMachine, statusWriterReads } from "../../machines/statusWri
 import { leaseNameOf } from "../config/index.ts";
 import type { Assembled } from "../config/index.ts";
 import { capabilitiesOf, lowestVersion } from "../haproxy/index.ts";
+import { applyStatus, beginTerm, EventWriter } from "../kube/index.ts";
 import type { Clock } from "../kube/index.ts";
 import type { KubeClient } from "../kube/types.ts";
 import { EventHistory, FaultRegistry } from "../observe/index.ts";
@@ -36,10 +37,8 @@ import { Bus } from "./bus.ts";
 import { candidatesOf } from "./candidates.ts";
 import { onBus, registered } from "./component.ts";
 import type { ActorRegistry } from "./component.ts";
-import { conditionDiffers, conditionPatch } from "./condition.ts";
+import { conditionDiffers, conditionStatus } from "./condition.ts";
 import { ConfigSource } from "./config-source.ts";
-import { claimEpoch } from "./epoch.ts";
-import { writeEvent } from "./event-writer.ts";
 import { PODS_ALIAS, tryConfig } from "./iteration.ts";
 import type { CompiledConfig, Iteration, IterationDeps } from "./iteration.ts";
 import { PlanShelf } from "./plan-shelf.ts";
@@ -92,14 +91,17 @@ export interface ControllerCore {
   close(): Promise<void>;
 }
 
+const statusOf = (error: unknown): number => (error as { status?: number }).status ?? 0;
 const API_VERSION = "haproxy-haptic.org/v1alpha1";
 
 export function createController(ports: ControllerPorts): ControllerCore {
   const { kube, namespace, configName, clock, log } = ports;
   const now = (): string => new Date(ports.wallClock()).toISOString();
   const startedAt = ports.wallClock();
-  const backoffMs = (base: number, cap: number) => (attempt: number): number =>
-    Math.round(Math.min(cap, base * 2 ** Math.min(attempt - 1, 20)) * (0.5 + ports.random() / 2));
+  const backoffMs =
+    (base: number, cap: number) =>
+    (attempt: number): number =>
+      Math.round(Math.min(cap, base * 2 ** Math.min(attempt - 1, 20)) * (0.5 + ports.random() / 2));
 
   const actors = new Map<string, AnyActorRef>();
   const registry: ActorRegistry = {
@@ -115,14 +117,19 @@ export function createController(ports: ControllerPorts): ControllerCore {
     },
   });
   const history = new EventHistory();
-  const faults = new FaultRegistry(() => new Date(ports.wallClock()), (fault, state) => {
-    const { object, reason, message } = fault;
-    if (state === "began") log.warn({ object, reason, message }, "Fault");
-    else log.info({ object, reason }, "Fault mended");
-  });
+  const faults = new FaultRegistry(
+    () => new Date(ports.wallClock()),
+    (fault, state) => {
+      const { object, reason, message } = fault;
+      if (state === "began") log.warn({ object, reason, message }, "Fault");
+      else log.info({ object, reason }, "Fault mended");
+    },
+  );
 
   const source = new ConfigSource({
-    kube, namespace, name: configName,
+    kube,
+    namespace,
+    name: configName,
     onWarnings: (warnings) => {
       for (const { object, field, message } of warnings) log.warn({ object, field, message }, "Configuration warning");
     },
@@ -131,14 +138,21 @@ export function createController(ports: ControllerPorts): ControllerCore {
     faults,
     configName: `HAProxyTemplateConfig ${namespace}/${configName}`,
     subject: () => ({
-      apiVersion: API_VERSION, kind: "HAProxyTemplateConfig", namespace, name: configName, uid: source.config?.metadata.uid ?? "",
+      apiVersion: API_VERSION,
+      kind: "HAProxyTemplateConfig",
+      namespace,
+      name: configName,
+      uid: source.config?.metadata.uid ?? "",
     }),
     observedGeneration: () => source.config?.status?.observedGeneration,
   });
   const shelf = new PlanShelf();
   const verdicts = new Verdicts(ports.check, shelf, (planId, verdict) => {
     records.noteCheck(verdict.passed);
-    log.info({ plan: planId.slice(0, 12), passed: verdict.passed, ms: Math.round(verdict.tookMs) }, "HAProxy judged a plan");
+    log.info(
+      { plan: planId.slice(0, 12), passed: verdict.passed, ms: Math.round(verdict.tookMs) },
+      "HAProxy judged a plan",
+    );
   });
   const pool = new WatchPool({ kube, bus, registry, clock });
 
@@ -153,17 +167,30 @@ export function createController(ports: ControllerPorts): ControllerCore {
   let triedReply: "accepted" | "refused" = "refused";
 
   const sessions = new PodSessions({
-    connect: ports.connect, shelf, epoch: () => epoch, seq: () => seq, now: () => clock.now(), pause: ports.pause,
+    connect: ports.connect,
+    shelf,
+    epoch: () => epoch,
+    seq: () => seq,
+    now: () => clock.now(),
+    pause: ports.pause,
     onApply: (record) => {
       records.noteApply(record);
       const { pod, planId, mode, ok, reasons, message, tookMs } = record;
-      const fields = { pod, plan: planId.slice(0, 12), mode, ms: Math.round(tookMs), ...(reasons.length > 0 && { reasons }) };
+      const fields = {
+        pod,
+        plan: planId.slice(0, 12),
+        mode,
+        ms: Math.round(tookMs),
+        ...(reasons.length > 0 && { reasons }),
+      };
       if (ok) log.info(fields, "Applied");
       else log.warn({ ...fields, message }, "Apply refused");
     },
   });
   const capabilities = (): Readonly<Record<string, boolean>> =>
-    capabilitiesOf(lowestVersion(pods.map((pod) => pod.version).filter((version) => version !== "")) ?? ports.haproxyVersion);
+    capabilitiesOf(
+      lowestVersion(pods.map((pod) => pod.version).filter((version) => version !== "")) ?? ports.haproxyVersion,
+    );
   const iterationDeps: IterationDeps = { pool, namespace, compile: ports.compile, capabilities, verdicts, shelf };
   const agentPort = (iteration: Iteration): number => ports.agentPort ?? iteration.agentPort;
 
@@ -181,7 +208,11 @@ export function createController(ports: ControllerPorts): ControllerCore {
     const generation = iteration.config.generation;
     records.noteObjects(outcome.isolated, outcome.result?.events ?? []);
     if (outcome.result === undefined) {
-      return { kind: "failed", iteration: generation, message: outcome.problems.map((problem) => problem.text).join("\n") };
+      return {
+        kind: "failed",
+        iteration: generation,
+        message: outcome.problems.map((problem) => problem.text).join("\n"),
+      };
     }
     const { plan, cacheState, stats } = outcome.result;
     seq += 1;
@@ -190,119 +221,196 @@ export function createController(ports: ControllerPorts): ControllerCore {
     return { kind: "rendered", planId: plan.id, seq, iteration: generation };
   };
 
-  const podApply = registered(podApplyMachine.provide({
-    actors: {
-      readState: fromPromise<KnownState, { pod: string; verify: boolean }>(({ input, signal }) =>
-        sessions.readState(input.pod, input.verify, signal)),
-      send: fromPromise<ApplyReply, SendRequest>(({ input, signal }) =>
-        sessions.send(input.pod, input.planId, input.seq, input.form, signal)),
-      promote: fromPromise<ApplyReply, { pod: string; planId: string }>(({ input, signal }) =>
-        sessions.promote(input.pod, input.planId, signal)),
-      revert: fromPromise<ApplyReply, { pod: string; planId: string }>(({ input, signal }) =>
-        sessions.revert(input.pod, input.planId, signal)),
-      storeBlob: fromPromise<void, { pod: string; planId: string }>(({ input, signal }) =>
-        sessions.storeBlob(input.pod, input.planId, signal)),
-    },
-  }), registry);
-
-  const podProbe = registered(podProbeMachine.provide({
-    actors: {
-      probe: fromPromise<ProbeReply, { pod: string; address: string }>(async ({ input, signal }) => {
-        const port = ports.connect(input.address);
-        try {
-          const state = await port.state({ verify: false, plan: false }, signal);
-          highestSeen = Math.max(highestSeen, state.applied_token.leader_epoch);
-          return { version: state.haproxy?.version ?? "" };
-        } finally {
-          await port.close();
-        }
-      }),
-    },
-  }), registry);
-
-  const told = new Set<string>();
-  const machine = onBus(controllerMachine.provide({
-    actors: {
-      configLoader: onBus(configLoaderMachine.provide({
-        actors: { source: source.stream(), assemble: fromPromise(() => Promise.resolve(source.assemble())) },
-      }), [], bus, registry),
-      discovery: onBus(discoveryMachine.provide({ actors: { podProbe } }), discoveryReads, bus, registry),
-      leadership: onBus(leadershipMachine.provide({
-        actors: {
-          claimEpoch: fromPromise<number, { above: number }>(async ({ input, signal }) => {
-            const name = leaseNameOf(source.loaded?.assembled.spec ?? {} as Assembled["spec"]);
-            const taken = await claimEpoch(
-              { kube, namespace, name, identity: ports.identity, wallClock: ports.wallClock }, Math.max(input.above, highestSeen), signal,
-            );
-            epoch = taken;
-            seq = 0;
-            return taken;
-          }),
-        },
-      }), leadershipReads, bus, registry),
-      trial: fromPromise(async ({ signal }) => {
-        const config = source.loaded;
-        if (config === undefined) throw new Error("no configuration is loaded");
-        const former = tried;
-        const trial = await tryConfig(config, iterationDeps, signal);
-        if (signal.aborted) {
-          trial.iteration?.release();
-          throw new Error("a newer configuration came");
-        }
-        if (former !== serving) former?.release();
-        tried = trial.iteration;
-        triedReply = trial.reply.kind;
-        listPods();
-        return trial.reply;
-      }),
-      reconciler: onBus(reconcilerMachine.provide({}), reconcilerReads, bus, registry),
-      coordinator: onBus(coordinatorMachine.provide({
-        actors: { render: fromPromise<RenderReply, RenderRequest>(({ signal }) => render(signal)) },
-      }), coordinatorReads, bus, registry),
-      scheduler: onBus(schedulerMachine.provide({}), schedulerReads, bus, registry),
-      deployer: onBus(deployerMachine.provide({ actors: { podApply } }), deployerReads, bus, registry),
-      renderGate: onBus(renderGateMachine.provide({
-        actors: { check: fromPromise<CheckVerdict, { planId: string }>(({ input, signal }) => verdicts.judge(input.planId, signal)) },
-      }), renderGateReads, bus, registry),
-      driftMonitor: onBus(driftMonitorMachine.provide({}), driftMonitorReads, bus, registry),
-      statusWriter: onBus(statusWriterMachine.provide({
-        actors: {
-          write: fromPromise<void>(async ({ signal }) => {
-            const config = source.config;
-            if (config === undefined) return;
-            const target = { apiVersion: API_VERSION, resource: "haproxytemplateconfigs", namespace };
-            const written = await kube.mergePatch(target, configName, conditionPatch(records.book, config, now()), { subresource: "status", signal });
-            source.adopt(written);
-          }),
-        },
-      }), statusWriterReads, bus, registry),
-      eventRecorder: onBus(eventRecorderMachine.provide({
-        actors: {
-          record: fromPromise<number>(async ({ signal }) => {
-            let count = 0;
-            for (let write = records.ledger.next(); write !== undefined; write = records.ledger.next()) {
-              await writeEvent(kube, write, now(), told.has(write.name), signal);
-              told.add(write.name);
-              records.ledger.done(write);
-              count += 1;
-            }
-            return count;
-          }),
-        },
-      }), eventRecorderReads, bus, registry),
-    },
-    actions: {
-      install: () => {
-        if (tried === undefined || triedReply !== "accepted" || tried === serving) return;
-        serving?.release();
-        serving = tried;
+  const podApply = registered(
+    podApplyMachine.provide({
+      actors: {
+        readState: fromPromise<KnownState, { pod: string; verify: boolean }>(({ input, signal }) =>
+          sessions.readState(input.pod, input.verify, signal),
+        ),
+        send: fromPromise<ApplyReply, SendRequest>(({ input, signal }) =>
+          sessions.send(input.pod, input.planId, input.seq, input.form, signal),
+        ),
+        promote: fromPromise<ApplyReply, { pod: string; planId: string }>(({ input, signal }) =>
+          sessions.promote(input.pod, input.planId, signal),
+        ),
+        revert: fromPromise<ApplyReply, { pod: string; planId: string }>(({ input, signal }) =>
+          sessions.revert(input.pod, input.planId, signal),
+        ),
+        storeBlob: fromPromise<void, { pod: string; planId: string }>(({ input, signal }) =>
+          sessions.storeBlob(input.pod, input.planId, signal),
+        ),
       },
-      reportComponent: (_, { component, message }) => {
-        faults.state(`component:${component}`, [{ object: component, reason: "ComponentFailed", message }]);
-        log.error({ component, message }, "A component failed and is begun anew");
+    }),
+    registry,
+  );
+
+  const podProbe = registered(
+    podProbeMachine.provide({
+      actors: {
+        probe: fromPromise<ProbeReply, { pod: string; address: string }>(async ({ input, signal }) => {
+          const port = ports.connect(input.address);
+          try {
+            const state = await port.state({ verify: false, plan: false }, signal);
+            highestSeen = Math.max(highestSeen, state.applied_token.leader_epoch);
+            return { version: state.haproxy?.version ?? "" };
+          } finally {
+            await port.close();
+          }
+        }),
       },
-    },
-  }), controllerReads, bus, registry);
+    }),
+    registry,
+  );
+
+  const writer = new EventWriter({
+    client: kube,
+    component: "haptic",
+    instance: ports.identity,
+    now: ports.wallClock,
+    random: ports.random,
+  });
+  const machine = onBus(
+    controllerMachine.provide({
+      actors: {
+        configLoader: onBus(
+          configLoaderMachine.provide({
+            actors: { source: source.stream(), assemble: fromPromise(() => Promise.resolve(source.assemble())) },
+          }),
+          [],
+          bus,
+          registry,
+        ),
+        discovery: onBus(discoveryMachine.provide({ actors: { podProbe } }), discoveryReads, bus, registry),
+        leadership: onBus(
+          leadershipMachine.provide({
+            actors: {
+              claimEpoch: fromPromise<number, { above: number }>(async ({ input, signal }) => {
+                const term = await beginTerm(
+                  kube,
+                  {
+                    namespace,
+                    name: leaseNameOf(source.loaded?.assembled.spec ?? {}),
+                    holder: ports.identity,
+                    durationSeconds: 30,
+                    atLeast: Math.max(input.above, highestSeen),
+                    now: ports.wallClock,
+                  },
+                  signal,
+                );
+                epoch = term.epoch;
+                seq = 0;
+                return epoch;
+              }),
+            },
+          }),
+          leadershipReads,
+          bus,
+          registry,
+        ),
+        trial: fromPromise(async ({ signal }) => {
+          const config = source.loaded;
+          if (config === undefined) throw new Error("no configuration is loaded");
+          const former = tried;
+          const trial = await tryConfig(config, iterationDeps, signal);
+          if (signal.aborted) {
+            trial.iteration?.release();
+            throw new Error("a newer configuration came");
+          }
+          if (former !== serving) former?.release();
+          tried = trial.iteration;
+          triedReply = trial.reply.kind;
+          listPods();
+          return trial.reply;
+        }),
+        reconciler: onBus(reconcilerMachine.provide({}), reconcilerReads, bus, registry),
+        coordinator: onBus(
+          coordinatorMachine.provide({
+            actors: { render: fromPromise<RenderReply, RenderRequest>(({ signal }) => render(signal)) },
+          }),
+          coordinatorReads,
+          bus,
+          registry,
+        ),
+        scheduler: onBus(schedulerMachine.provide({}), schedulerReads, bus, registry),
+        deployer: onBus(deployerMachine.provide({ actors: { podApply } }), deployerReads, bus, registry),
+        renderGate: onBus(
+          renderGateMachine.provide({
+            actors: {
+              check: fromPromise<CheckVerdict, { planId: string }>(({ input, signal }) =>
+                verdicts.judge(input.planId, signal),
+              ),
+            },
+          }),
+          renderGateReads,
+          bus,
+          registry,
+        ),
+        driftMonitor: onBus(driftMonitorMachine.provide({}), driftMonitorReads, bus, registry),
+        statusWriter: onBus(
+          statusWriterMachine.provide({
+            actors: {
+              write: fromPromise<void>(async ({ signal }) => {
+                const config = source.config;
+                if (config === undefined) return;
+                const written = await applyStatus(
+                  kube,
+                  {
+                    apiVersion: API_VERSION,
+                    kind: "HAProxyTemplateConfig",
+                    resource: "haproxytemplateconfigs",
+                    namespace,
+                  },
+                  configName,
+                  conditionStatus(records.book, config, now()),
+                  { signal },
+                );
+                source.adopt(written);
+              }),
+            },
+          }),
+          statusWriterReads,
+          bus,
+          registry,
+        ),
+        eventRecorder: onBus(
+          eventRecorderMachine.provide({
+            actors: {
+              record: fromPromise<number>(async ({ signal }) => {
+                let count = 0;
+                for (let write = records.ledger.next(); write !== undefined; write = records.ledger.next()) {
+                  const { object: subject, type, reason, message } = write;
+                  const outcome = await writer.write({ subject, type, reason, message }, signal);
+                  // An object or namespace that is gone, or a right that is not given: nobody can be told.
+                  if (outcome.written === "failed" && ![403, 404, 422].includes(statusOf(outcome.error)))
+                    throw outcome.error;
+                  records.ledger.done(write);
+                  count += 1;
+                }
+                return count;
+              }),
+            },
+          }),
+          eventRecorderReads,
+          bus,
+          registry,
+        ),
+      },
+      actions: {
+        install: () => {
+          if (tried === undefined || triedReply !== "accepted" || tried === serving) return;
+          serving?.release();
+          serving = tried;
+        },
+        reportComponent: (_, { component, message }) => {
+          faults.state(`component:${component}`, [{ object: component, reason: "ComponentFailed", message }]);
+          log.error({ component, message }, "A component failed and is begun anew");
+        },
+      },
+    }),
+    controllerReads,
+    bus,
+    registry,
+  );
 
   bus.observe("history", (event) => {
     history.add(ports.wallClock(), event);
@@ -338,8 +446,11 @@ export function createController(ports: ControllerPorts): ControllerCore {
   root.start();
 
   const states = (): Record<string, unknown> =>
-    Object.fromEntries([...actors].map(([name, actor]) => [name, (actor.getSnapshot() as { value?: unknown }).value])
-      .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
+    Object.fromEntries(
+      [...actors]
+        .map(([name, actor]) => [name, (actor.getSnapshot() as { value?: unknown }).value])
+        .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+    );
   const rendered = (): unknown => {
     const last = history.last(1_000).find((event) => event.type === "PLAN.RENDERED");
     const plan = last === undefined ? undefined : shelf.get(String(last["planId"]));
@@ -350,14 +461,26 @@ export function createController(ports: ControllerPorts): ControllerCore {
     bus,
     states,
     faults: () => faults.list(),
-    health: () => Object.fromEntries(
-      faults.list().filter((fault) => fault.reason === "ComponentFailed").map(({ object, message }) => [object, message]),
-    ),
+    health: () =>
+      Object.fromEntries(
+        faults
+          .list()
+          .filter((fault) => fault.reason === "ComponentFailed")
+          .map(({ object, message }) => [object, message]),
+      ),
     ready: () => serving !== undefined,
     variables: {
-      counters: () => ({ ...records.counters, apiWrites: { ...kube.counters.writes }, apiRequests: { ...kube.counters.requests } }),
+      counters: () => ({
+        ...records.counters,
+        apiWrites: { ...kube.counters.writes },
+        apiRequests: { ...kube.counters.requests },
+      }),
       faults: () => faults.list(),
-      config: () => ({ version: source.loaded?.version ?? null, serving: serving?.config.version ?? null, generation: serving?.config.generation ?? null }),
+      config: () => ({
+        version: source.loaded?.version ?? null,
+        serving: serving?.config.version ?? null,
+        generation: serving?.config.generation ?? null,
+      }),
       effectiveConfigResolution: () => ({
         members: serving?.config.assembled.members ?? [],
         overrides: serving?.config.assembled.overrides ?? [],
@@ -365,14 +488,19 @@ export function createController(ports: ControllerPorts): ControllerCore {
       }),
       resources: () => {
         const snapshot = serving?.snapshot();
-        return Object.fromEntries((snapshot?.aliases() ?? []).map((alias) => [alias, snapshot?.alias(alias)?.size ?? 0]));
+        return Object.fromEntries(
+          (snapshot?.aliases() ?? []).map((alias) => [alias, snapshot?.alias(alias)?.size ?? 0]),
+        );
       },
       pods: () => sessions.view(),
       rendered,
       state: states,
       bus: () => bus.metrics(),
       events: () => history.last(100),
-      uptime: () => ({ started: new Date(startedAt).toISOString(), uptime_seconds: Math.round((ports.wallClock() - startedAt) / 1_000) }),
+      uptime: () => ({
+        started: new Date(startedAt).toISOString(),
+        uptime_seconds: Math.round((ports.wallClock() - startedAt) / 1_000),
+      }),
       term: () => ({ epoch, renderSeq: seq }),
     },
     close: async () => {

@@ -2,15 +2,7 @@
  * Kubernetes Events that are to be written: warnings that stand, each told once, and the answer when one does not stand any more.
  * Identical tuples (object, reason, message) are one Event. No I/O.
  */
-import { createHash } from "node:crypto";
-
-export interface EventSubject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
+import type { EventSubject } from "../kube/index.ts";
 
 export interface Warning {
   readonly object: EventSubject;
@@ -21,12 +13,8 @@ export interface Warning {
 
 export interface EventWrite extends Warning {
   readonly type: "Warning" | "Normal";
-  /** The same for the same tuple: a restarted controller finds its Event there, and writes nothing. */
-  readonly name: string;
 }
 
-/** Longest message the API server takes, in characters (core/v1 Event validation: 1,024 bytes). */
-const MAX_MESSAGE = 1_000;
 /** Bound of what may wait; more is dropped, the newest first, and counted. */
 const MAX_WAITING = 1_000;
 
@@ -50,7 +38,9 @@ export class EventLedger {
     if (warnings.length === 0 && before === undefined) return;
     const after = new Map(warnings.map((warning) => [keyOf(warning), warning]));
     for (const [key, warning] of after) if (before?.has(key) !== true) this.#queue("Warning", warning);
-    const still = new Set([...after.values()].map(({ object, reason }) => `${object.uid} ${object.namespace}/${object.name} ${reason}`));
+    const still = new Set(
+      [...after.values()].map(({ object, reason }) => `${object.uid} ${object.namespace}/${object.name} ${reason}`),
+    );
     for (const [key, { object, reason, message }] of before ?? []) {
       // A warning of the same reason with another text took its place: it is not mended.
       if (after.has(key) || still.has(`${object.uid} ${object.namespace}/${object.name} ${reason}`)) continue;
@@ -85,12 +75,7 @@ export class EventLedger {
   }
 
   #queue(type: EventWrite["type"], warning: Warning): void {
-    const message = warning.message.length <= MAX_MESSAGE ? warning.message : `${warning.message.slice(0, MAX_MESSAGE - 1)}…`;
-    const hash = createHash("sha256").update(`${type}\u0000${keyOf({ ...warning, message })}`).digest("hex").slice(0, 16);
-    if (this.#waiting.length >= MAX_WAITING) {
-      this.dropped += 1;
-      return;
-    }
-    this.#waiting.push({ ...warning, message, type, name: `${warning.object.name.slice(0, 200)}.${hash}` });
+    if (this.#waiting.length >= MAX_WAITING) this.dropped += 1;
+    else this.#waiting.push({ ...warning, type });
   }
 }

@@ -1,5 +1,4 @@
 /** The controller: `startController` connects the charts to Kubernetes, HAProxy and the agents, and serves the debug page's variables. */
-import { setImmediate as immediate } from "node:timers/promises";
 import { createAgentClient } from "../agent/client.ts";
 import type { ClientTls } from "../agent/client.ts";
 import { dataplaneOf, toTemplateSources } from "../config/index.ts";
@@ -77,7 +76,9 @@ export async function startController(options: ControllerOptions): Promise<Contr
   try {
     const { version } = await haproxyVersion(options.haproxyBinary, spawner, AbortSignal.timeout(10_000));
     const checker = createChecker({
-      binary: options.haproxyBinary, spawner, ...(options.baseDir !== undefined && { baseDir: options.baseDir }),
+      binary: options.haproxyBinary,
+      spawner,
+      ...(options.baseDir !== undefined && { baseDir: options.baseDir }),
     });
     closers.push(() => checker.close());
     const connect: AgentConnect = (address) => {
@@ -102,26 +103,37 @@ export async function startController(options: ControllerOptions): Promise<Contr
       connect,
       compile: (assembled) => {
         const { service, problems } = createRenderService({
-          spec: assembled.spec, sources: toTemplateSources(assembled), dataplane: dataplaneOf(assembled.spec),
+          spec: assembled.spec,
+          sources: toTemplateSources(assembled),
+          dataplane: dataplaneOf(assembled.spec),
         });
         return { service: problems.length === 0 ? service : undefined, problems };
       },
       check: (files, signal) => checker.check(files, signal),
       haproxyVersion: version,
       ...(options.agentPort !== undefined && { agentPort: options.agentPort }),
-      pause: () => immediate(),
+      pause: () =>
+        new Promise((resolve) => {
+          setImmediate(resolve);
+        }),
     };
     const core = createController(ports);
     closers.push(() => core.close());
-    const server = options.debugPort === undefined ? undefined : await startDebugServer({
-      port: options.debugPort,
-      ...(options.debugHost !== undefined && { host: options.debugHost }),
-      variables: core.variables,
-      health: () => core.health(),
-      ready: () => core.ready(),
-    });
+    const server =
+      options.debugPort === undefined
+        ? undefined
+        : await startDebugServer({
+            port: options.debugPort,
+            ...(options.debugHost !== undefined && { host: options.debugHost }),
+            variables: core.variables,
+            health: () => core.health(),
+            ready: () => core.ready(),
+          });
     if (server !== undefined) closers.push(() => server.close());
-    log.info({ haproxy: version, namespace: options.namespace, config: options.configName, debugPort: server?.port ?? null }, "Controller started");
+    log.info(
+      { haproxy: version, namespace: options.namespace, config: options.configName, debugPort: server?.port ?? null },
+      "Controller started",
+    );
     return {
       bus: core.bus,
       debugPort: server?.port,

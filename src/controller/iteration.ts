@@ -46,7 +46,10 @@ export class Iteration {
     this.#service = service;
     this.#watches = watches;
     this.#capabilities = deps.capabilities;
-    const stores = watches.map(({ value }, index): [string, Watch["store"]] => [requests(config, deps.namespace)[index]?.alias ?? "", value.store]);
+    const stores = watches.map(({ value }, index): [string, Watch["store"]] => [
+      requests(config, deps.namespace)[index]?.alias ?? "",
+      value.store,
+    ]);
     this.#stores = createStoreSet(stores.filter(([alias]) => alias !== PODS_ALIAS));
     this.#pods = createStoreSet(stores.filter(([alias]) => alias === PODS_ALIAS));
   }
@@ -70,7 +73,10 @@ export class Iteration {
 
   render(signal: AbortSignal): Promise<RenderOutcome> {
     const context: RenderContext = {
-      snapshot: this.snapshot(), haproxyPods: this.pods(), capabilities: this.#capabilities(), renderMode: "reconcile",
+      snapshot: this.snapshot(),
+      haproxyPods: this.pods(),
+      capabilities: this.#capabilities(),
+      renderMode: "reconcile",
     };
     return this.#service.render(context, signal);
   }
@@ -81,14 +87,30 @@ export class Iteration {
 }
 
 function requests({ assembled: { spec } }: LoadedConfig, namespace: string): readonly WatchRequest[] {
-  const labels = Object.entries(spec.podSelector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`).sort();
+  const labels = Object.entries(spec.podSelector?.matchLabels ?? {})
+    .map(([key, value]) => `${key}=${value}`)
+    .sort();
   return [
     ...watchSpecs(spec).map(({ alias, target, indexBy, ignoreFields, labelSelector, fieldSelector, debounceMs }) => ({
-      alias, ...target, indexBy, ignoreFields, labelSelector, fieldSelector, windowMs: debounceMs,
+      alias,
+      apiVersion: target.apiVersion,
+      resource: target.resource,
+      indexBy,
+      ignoreFields,
+      labelSelector,
+      fieldSelector,
+      windowMs: debounceMs,
     })),
     {
-      alias: PODS_ALIAS, apiVersion: "v1", resource: "pods", namespace, labelSelector: labels.join(","), fieldSelector: "",
-      indexBy: ["metadata.namespace", "metadata.name"], ignoreFields: ["metadata.managedFields"], windowMs: 0,
+      alias: PODS_ALIAS,
+      apiVersion: "v1",
+      resource: "pods",
+      namespace,
+      labelSelector: labels.join(","),
+      fieldSelector: "",
+      indexBy: ["metadata.namespace", "metadata.name"],
+      ignoreFields: ["metadata.managedFields"],
+      windowMs: 0,
     },
   ];
 }
@@ -100,7 +122,10 @@ export interface Trial {
 }
 
 const refused = (reason: RefusalReason, message: string, dependsOnInputs: boolean): TrialReply => ({
-  kind: "refused", reason, message, dependsOnInputs,
+  kind: "refused",
+  reason,
+  message,
+  dependsOnInputs,
 });
 
 /**
@@ -115,7 +140,10 @@ export async function tryConfig(config: LoadedConfig, deps: IterationDeps, signa
   const watches = requests(config, deps.namespace).map((request) => deps.pool.acquire(request));
   const iteration = new Iteration(config, service, watches, deps);
   try {
-    await allSynced(watches.map(({ value }) => value), signal);
+    await allSynced(
+      watches.map(({ value }) => value),
+      signal,
+    );
     const outcome = await iteration.render(signal);
     if (outcome.result === undefined) {
       return { reply: refused("ConfigInvalid", describe(outcome.problems), true), iteration };
@@ -125,7 +153,12 @@ export async function tryConfig(config: LoadedConfig, deps: IterationDeps, signa
     const verdict = await deps.verdicts.judgePlan(plan, signal);
     if (!verdict.passed) return { reply: refused("HAProxyValidationFailed", verdict.message, true), iteration };
     return {
-      reply: { kind: "accepted", planId: plan.id, watches: iteration.watchIds, driftIntervalMs: iteration.driftIntervalMs },
+      reply: {
+        kind: "accepted",
+        planId: plan.id,
+        watches: iteration.watchIds,
+        driftIntervalMs: iteration.driftIntervalMs,
+      },
       iteration,
     };
   } catch (error) {
@@ -153,14 +186,20 @@ async function allSynced(watches: readonly Watch[], signal: AbortSignal): Promis
       for (const watch of watches) {
         const judge = (error: Error): void => {
           if ((error as { status?: number }).status === 404) {
-            reject(new Error(`watchedResources.${watch.alias}: the API server does not serve it: ${error.message}`, { cause: error }));
+            reject(
+              new Error(`watchedResources.${watch.alias}: the API server does not serve it: ${error.message}`, {
+                cause: error,
+              }),
+            );
           }
         };
         const fault = watch.fault();
         if (fault !== undefined && !watch.isSynced()) judge(fault);
-        ends.push(watch.onFault((error) => {
-          if (!watch.isSynced()) judge(error);
-        }));
+        ends.push(
+          watch.onFault((error) => {
+            if (!watch.isSynced()) judge(error);
+          }),
+        );
       }
       Promise.all(watches.map((watch) => watch.synced)).then(() => {
         resolve();

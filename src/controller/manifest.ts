@@ -43,19 +43,27 @@ export function podStateOf(state: AgentState): PodState {
     agentOps: state.agent_ops,
     features: state.features,
     files: state.files,
-    loaded: inventory === undefined ? undefined : {
-      maps: new Set(inventory.maps),
-      certs: new Set(inventory.certs),
-      caFiles: new Set(inventory.ca_files),
-      crtLists: new Set(inventory.crt_lists),
-    },
+    loaded:
+      inventory === undefined
+        ? undefined
+        : {
+            maps: new Set(inventory.maps),
+            certs: new Set(inventory.certs),
+            caFiles: new Set(inventory.ca_files),
+            crtLists: new Set(inventory.crt_lists),
+          },
   };
 }
 
 const describe = (file: PlanFile): ManifestFile => ({
-  path: file.path, digest: file.digest, size: file.size, kind: file.kind, reload_on_change: file.reloadOnChange,
+  path: file.path,
+  digest: file.digest,
+  size: file.size,
+  kind: file.kind,
+  reload_on_change: file.reloadOnChange,
 });
-const refs = (blocks: readonly Block[]): { digest: string; size: number }[] => blocks.map(({ digest, size }) => ({ digest, size }));
+const refs = (blocks: readonly Block[]): { digest: string; size: number }[] =>
+  blocks.map(({ digest, size }) => ({ digest, size }));
 const bytesOf = (blocks: readonly Block[]): Uint8Array[] => blocks.map((block) => block.bytes);
 
 const common = (plan: RenderPlan, pod: PodState, token: Token) => ({
@@ -68,7 +76,13 @@ const common = (plan: RenderPlan, pod: PodState, token: Token) => ({
 });
 
 /** The whole set; contents of those files that the pod does not hold as they shall be. The worker is reloaded. */
-export function fullDelivery(plan: RenderPlan, pod: PodState, token: Token, reasons: readonly string[], sendAll = false): Delivery {
+export function fullDelivery(
+  plan: RenderPlan,
+  pod: PodState,
+  token: Token,
+  reasons: readonly string[],
+  sendAll = false,
+): Delivery {
   const files: ManifestFile[] = [];
   const parts: ApplyPart[] = [];
   for (const [, file] of plan.files.entries()) {
@@ -79,7 +93,12 @@ export function fullDelivery(plan: RenderPlan, pod: PodState, token: Token, reas
     files.push({ ...describe(file), blocks: refs(file.blocks) });
     parts.push({ path: file.path, bytes: bytesOf(file.blocks) });
   }
-  return { manifest: { ...common(plan, pod, token), files, ops: [], mode: "reload" }, parts, verdict: "reload", reasons };
+  return {
+    manifest: { ...common(plan, pod, token), files, ops: [], mode: "reload" },
+    parts,
+    verdict: "reload",
+    reasons,
+  };
 }
 
 /** The difference to `baseline`, which must be the pod's applied plan. */
@@ -131,15 +150,32 @@ export function deltaDelivery(plan: RenderPlan, baseline: RenderPlan, pod: PodSt
 /** Tells the pod that the plan it holds has passed, so that it becomes the one to return to. */
 export function promotion(planId: string, pod: PodState, token: Token): Manifest {
   return {
-    identity_version: IDENTITY_VERSION, plan_id: planId, plan_schema_version: PLAN_SCHEMA_VERSION, token,
-    expected_prev_plan_id: pod.applied, validated_plan_id: planId, changed: [], removed: [], ops: [], in_place_ops: [], mode: "auto",
+    identity_version: IDENTITY_VERSION,
+    plan_id: planId,
+    plan_schema_version: PLAN_SCHEMA_VERSION,
+    token,
+    expected_prev_plan_id: pod.applied,
+    validated_plan_id: planId,
+    changed: [],
+    removed: [],
+    ops: [],
+    in_place_ops: [],
+    mode: "auto",
   };
 }
 
 /** Brings the pod back to its last good set. */
 export function reversion(pod: PodState, token: Token): Manifest {
   return {
-    identity_version: IDENTITY_VERSION, plan_id: pod.lastGood, plan_schema_version: PLAN_SCHEMA_VERSION, token,
-    expected_prev_plan_id: pod.applied, changed: [], removed: [], ops: [], in_place_ops: [], mode: "revert_lkg",
+    identity_version: IDENTITY_VERSION,
+    plan_id: pod.lastGood,
+    plan_schema_version: PLAN_SCHEMA_VERSION,
+    token,
+    expected_prev_plan_id: pod.applied,
+    changed: [],
+    removed: [],
+    ops: [],
+    in_place_ops: [],
+    mode: "revert_lkg",
   };
 }

@@ -109,14 +109,26 @@ export class PodSessions {
   async promote(podId: string, planId: string, signal: AbortSignal): Promise<ApplyReply> {
     const session = this.#session(podId);
     if (session.state === undefined) return { kind: "moved" };
-    const reply = await this.#post(session, promotion(planId, session.state, this.#token(this.#deps.seq())), [], [], signal);
+    const reply = await this.#post(
+      session,
+      promotion(planId, session.state, this.#token(this.#deps.seq())),
+      [],
+      [],
+      signal,
+    );
     return reply.kind === "missing" ? { kind: "baseline_unknown" } : reply.reply;
   }
 
   async revert(podId: string, planId: string, signal: AbortSignal): Promise<ApplyReply> {
     const session = this.#session(podId);
     if (session.state === undefined || session.state.applied !== planId) return { kind: "moved" };
-    const reply = await this.#post(session, reversion(session.state, this.#token(this.#deps.seq())), [], ["HAProxy refused the plan"], signal);
+    const reply = await this.#post(
+      session,
+      reversion(session.state, this.#token(this.#deps.seq())),
+      [],
+      ["HAProxy refused the plan"],
+      signal,
+    );
     return reply.kind === "missing" ? { kind: "baseline_unknown" } : reply.reply;
   }
 
@@ -148,7 +160,13 @@ export class PodSessions {
     return { leader_epoch: this.#deps.epoch(), render_seq: seq };
   }
 
-  async #delivery(session: Session, plan: RenderPlan, token: Token, form: ApplyForm, signal: AbortSignal): Promise<Delivery> {
+  async #delivery(
+    session: Session,
+    plan: RenderPlan,
+    token: Token,
+    form: ApplyForm,
+    signal: AbortSignal,
+  ): Promise<Delivery> {
     const { state } = session;
     if (state === undefined) throw new Error(`nothing is known of pod ${session.pod.name}`);
     if (form === "full") return fullDelivery(plan, state, token, ["the full set was asked for"]);
@@ -177,7 +195,11 @@ export class PodSessions {
   }
 
   async #post(
-    session: Session, manifest: Manifest, parts: readonly ApplyPart[], reasons: readonly string[], signal: AbortSignal,
+    session: Session,
+    manifest: Manifest,
+    parts: readonly ApplyPart[],
+    reasons: readonly string[],
+    signal: AbortSignal,
   ): Promise<{ kind: "answer"; reply: ApplyReply } | { kind: "missing" }> {
     const started = this.#deps.now();
     const answer = await session.port.apply(manifest, parts, signal);
@@ -186,7 +208,10 @@ export class PodSessions {
       const { conflict } = answer;
       session.state = undefined;
       if (conflict.reason === "stale_epoch") {
-        return { kind: "answer", reply: { kind: "deposed", epoch: Math.max(conflict.applied_token.leader_epoch, this.#deps.epoch() + 1) } };
+        return {
+          kind: "answer",
+          reply: { kind: "deposed", epoch: Math.max(conflict.applied_token.leader_epoch, this.#deps.epoch() + 1) },
+        };
       }
       return { kind: "answer", reply: { kind: conflict.reason === "unknown_baseline" ? "baseline_unknown" : "moved" } };
     }
@@ -194,11 +219,22 @@ export class PodSessions {
     session.state = afterApply(session.state, result);
     const message = result.ok ? "" : refusal(result);
     this.#deps.onApply({
-      pod: session.pod.id, planId: manifest.plan_id, mode: result.mode, ok: result.ok, reasons, message, tookMs: this.#deps.now() - started,
+      pod: session.pod.id,
+      planId: manifest.plan_id,
+      mode: result.mode,
+      ok: result.ok,
+      reasons,
+      message,
+      tookMs: this.#deps.now() - started,
     });
     if (session.state === undefined) return { kind: "answer", reply: { kind: "moved" } };
     const state = known(session.state, false);
-    return { kind: "answer", reply: result.ok ? { kind: "applied", mode: result.mode, known: state } : { kind: "rejected", message, known: state } };
+    return {
+      kind: "answer",
+      reply: result.ok
+        ? { kind: "applied", mode: result.mode, known: state }
+        : { kind: "rejected", message, known: state },
+    };
   }
 
   #drifted(state: PodState): boolean {
@@ -210,7 +246,11 @@ export class PodSessions {
 }
 
 const known = (state: PodState, drifted: boolean): KnownState => ({
-  applied: state.applied, running: state.running, lastGood: state.lastGood, blobStored: state.blobStored, drifted,
+  applied: state.applied,
+  running: state.running,
+  lastGood: state.lastGood,
+  blobStored: state.blobStored,
+  drifted,
 });
 
 function afterApply(before: PodState | undefined, result: ApplyResult): PodState | undefined {

@@ -3,9 +3,10 @@ import type { BusEvent } from "./events.ts";
 import { EMPTY_BOOK, noteEvent } from "./condition.ts";
 import type { ConditionBook } from "./condition.ts";
 import { EventLedger } from "./event-ledger.ts";
-import type { EventSubject, Warning } from "./event-ledger.ts";
+import type { EventSubject } from "../kube/index.ts";
+import type { Warning } from "./event-ledger.ts";
 import type { ApplyRecord } from "./pod-sessions.ts";
-import { FaultRegistry } from "../observe/index.ts";
+import type { FaultRegistry } from "../observe/index.ts";
 import type { IsolatedFault, TemplateEvent } from "../render/types.ts";
 
 export interface RecordsDeps {
@@ -33,7 +34,15 @@ export interface Counters {
 export class Records {
   readonly ledger = new EventLedger();
   readonly counters: Counters = {
-    applies: 0, appliesByMode: {}, appliesRefused: 0, checks: 0, checksRefused: 0, reloads: 0, renders: 0, renderFailures: 0, deployments: 0,
+    applies: 0,
+    appliesByMode: {},
+    appliesRefused: 0,
+    checks: 0,
+    checksRefused: 0,
+    reloads: 0,
+    renders: 0,
+    renderFailures: 0,
+    deployments: 0,
   };
   readonly #deps: RecordsDeps;
   #book: ConditionBook = EMPTY_BOOK;
@@ -58,7 +67,9 @@ export class Records {
       case "CONFIG.HELD":
         return this.#config("ConfigHeld", "ValidationFailed", event.message);
       case "CONFIG.MISSING":
-        return faults.state("config", [{ object: config, reason: "ConfigMissing", message: "the configuration object does not exist" }]);
+        return faults.state("config", [
+          { object: config, reason: "ConfigMissing", message: "the configuration object does not exist" },
+        ]);
       case "ITERATION.REFUSED":
         return this.#config(event.reason, "ValidationFailed", event.message);
       case "ITERATION.ACCEPTED": {
@@ -68,7 +79,11 @@ export class Records {
         faults.state("component:trial", []);
         if (this.ledger.stands("config")) this.ledger.state("config", [], "Validated");
         else if (this.#deps.observedGeneration() !== event.generation) {
-          this.ledger.note({ object: this.#deps.subject(), reason: "Validated", message: `generation ${event.generation} is valid and in force` });
+          this.ledger.note({
+            object: this.#deps.subject(),
+            reason: "Validated",
+            message: `generation ${event.generation} is valid and in force`,
+          });
         }
         this.ledger.state("render", []);
         return this.ledger.state("gate", [], "RenderAcceptedByHAProxy");
@@ -91,7 +106,9 @@ export class Records {
       case "PLAN.UNPROVEN":
         return faults.state("unproven", [{ object: "renderGate", reason: "Unproven", message: event.message }]);
       case "WATCH.FAULTED":
-        return faults.state(`watch:${event.watch}`, [{ object: `watchedResources.${event.alias}`, reason: "WatchFailed", message: event.message }]);
+        return faults.state(`watch:${event.watch}`, [
+          { object: `watchedResources.${event.alias}`, reason: "WatchFailed", message: event.message },
+        ]);
       case "WATCH.RECOVERED":
         return faults.state(`watch:${event.watch}`, []);
       case "TERM.UNAVAILABLE":
@@ -112,9 +129,17 @@ export class Records {
       }
       case "POD.UNREACHABLE":
         this.#probed.add(event.pod);
-        return faults.state(`probe:${event.pod}`, [{ object: `Pod ${event.name}`, reason: "AgentUnreachable", message: event.message }]);
+        return faults.state(`probe:${event.pod}`, [
+          { object: `Pod ${event.name}`, reason: "AgentUnreachable", message: event.message },
+        ]);
       case "POD.FAILED":
-        return faults.state(`pod:${event.pod}`, [{ object: this.#podNames.get(event.pod) ?? `Pod ${event.pod}`, reason: "ApplyFailed", message: event.message }]);
+        return faults.state(`pod:${event.pod}`, [
+          {
+            object: this.#podNames.get(event.pod) ?? `Pod ${event.pod}`,
+            reason: "ApplyFailed",
+            message: event.message,
+          },
+        ]);
       case "POD.APPLIED":
         return faults.state(`pod:${event.pod}`, []);
       case "DEPLOYMENT.COMPLETED":
@@ -125,7 +150,9 @@ export class Records {
       case "STATUS.WRITTEN":
         return faults.state("status", []);
       case "EVENTS.FAILED":
-        return faults.state("events", [{ object: "eventRecorder", reason: "EventWriteFailed", message: event.message }]);
+        return faults.state("events", [
+          { object: "eventRecorder", reason: "EventWriteFailed", message: event.message },
+        ]);
       case "EVENTS.RECORDED":
         return faults.state("events", []);
       default:
@@ -152,13 +179,27 @@ export class Records {
     const warnings: Warning[] = [];
     this.#deps.faults.state("objects", [
       ...isolated.map(({ object, problem }) => ({
-        object: `${object.kind} ${object.metadata.namespace ?? ""}/${object.metadata.name}`, reason: "TemplateFailed", message: problem.text,
+        object: `${object.kind} ${object.metadata.namespace ?? ""}/${object.metadata.name}`,
+        reason: "TemplateFailed",
+        message: problem.text,
       })),
-      ...events.map(({ object, reason, message }) => ({ object: `${object.kind} ${object.namespace}/${object.name}`, reason, message })),
+      ...events.map(({ object, reason, message }) => ({
+        object: `${object.kind} ${object.namespace}/${object.name}`,
+        reason,
+        message,
+      })),
     ]);
     for (const { object, problem } of isolated) {
-      const { apiVersion, kind, metadata: { name, namespace = "", uid = "" } } = object;
-      warnings.push({ object: { apiVersion, kind, namespace, name, uid }, reason: "TemplateFailed", message: problem.message });
+      const {
+        apiVersion,
+        kind,
+        metadata: { name, namespace = "", uid = "" },
+      } = object;
+      warnings.push({
+        object: { apiVersion, kind, namespace, name, uid },
+        reason: "TemplateFailed",
+        message: problem.message,
+      });
     }
     warnings.push(...events);
     this.ledger.state("objects", warnings);

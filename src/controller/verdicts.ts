@@ -5,7 +5,8 @@ import type { PlanShelf } from "./plan-shelf.ts";
 
 /** Judges files with `haproxy -c -dr`; rejects when HAProxy could not be asked. */
 export type CheckFiles = (
-  files: Iterable<PlanFile>, signal: AbortSignal,
+  files: Iterable<PlanFile>,
+  signal: AbortSignal,
 ) => Promise<{ readonly accepted: boolean; readonly message: string; readonly tookMs: number }>;
 
 export class Verdicts {
@@ -27,7 +28,8 @@ export class Verdicts {
 
   async judge(planId: string, signal: AbortSignal): Promise<CheckVerdict> {
     const plan = this.#shelf.get(planId);
-    if (plan === undefined && !this.#verdicts.has(planId)) throw new Error(`plan ${planId.slice(0, 12)} is not held any more`);
+    if (plan === undefined && !this.#verdicts.has(planId))
+      throw new Error(`plan ${planId.slice(0, 12)} is not held any more`);
     return plan === undefined ? (this.#verdicts.get(planId) as CheckVerdict) : this.judgePlan(plan, signal);
   }
 
@@ -41,9 +43,14 @@ export class Verdicts {
       await Promise.race([this.#running, aborted(signal)]);
     }
     const running = this.#ask(plan, signal);
-    this.#running = running.then(() => {}, () => {}).finally(() => {
-      this.#running = undefined;
-    });
+    this.#running = running
+      .then(
+        () => {},
+        () => {},
+      )
+      .finally(() => {
+        this.#running = undefined;
+      });
     return running;
   }
 
@@ -64,7 +71,11 @@ export class Verdicts {
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    signal.addEventListener("abort", () => {
-      resolve();
-    }, { once: true });
+    signal.addEventListener(
+      "abort",
+      () => {
+        resolve();
+      },
+      { once: true },
+    );
   });

@@ -58,9 +58,13 @@ export class WatchPool {
 
   acquire(request: WatchRequest): Shared<Watch> {
     const key = `${watchKey(request)} ${request.windowMs}`;
-    return this.#shared.acquire(key, () => openWatch(key, request, this.#deps), (watch) => {
-      watch.stop();
-    });
+    return this.#shared.acquire(
+      key,
+      () => openWatch(key, request, this.#deps),
+      (watch) => {
+        watch.stop();
+      },
+    );
   }
 }
 
@@ -86,7 +90,7 @@ function openWatch(id: string, request: WatchRequest, { kube, bus, registry, clo
 
   const stream = fromCallback<{ type: "unused" }, { watch: string }>(({ sendBack }) => {
     const tell = (event: WatcherEvent): void => {
-      sendBack(event as never);
+      sendBack(event);
     };
     let listed = false;
     const changed = (changes: number): void => {

@@ -40,7 +40,8 @@ export async function startDebugServer(options: DebugServerOptions): Promise<Deb
       return [200, { paths, count: paths.length }];
     }
     const name = /^\/debug\/vars\/([A-Za-z]+)$/.exec(path)?.[1];
-    if (name === "all") return [200, Object.fromEntries(Object.entries(options.variables).map(([key, value]) => [key, value()]))];
+    if (name === "all")
+      return [200, Object.fromEntries(Object.entries(options.variables).map(([key, value]) => [key, value()]))];
     if (name !== undefined && Object.hasOwn(options.variables, name)) return [200, options.variables[name]?.()];
     return [404, { error: `nothing is at ${path}` }];
   };
@@ -52,7 +53,8 @@ export async function startDebugServer(options: DebugServerOptions): Promise<Deb
     };
     if (request.method !== "GET") return send(405, { error: "GET only" });
     const path = (request.url ?? "/").split("?")[0] ?? "/";
-    if (path.startsWith("/debug") && !isLoopback(request.socket.remoteAddress)) return send(403, { error: "loopback only" });
+    if (path.startsWith("/debug") && !isLoopback(request.socket.remoteAddress))
+      return send(403, { error: "loopback only" });
     try {
       return send(...answer(path));
     } catch (error) {
@@ -68,11 +70,12 @@ export async function startDebugServer(options: DebugServerOptions): Promise<Deb
   });
   return {
     port: (server.address() as AddressInfo).port,
-    close: () => new Promise((resolve) => {
-      server.close(() => {
-        resolve();
-      });
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
   };
 }

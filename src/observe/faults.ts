@@ -32,7 +32,8 @@ export class FaultRegistry {
     const after = faults.map((fault) => ({ ...fault, since: before.find((old) => same(old, fault))?.since ?? since }));
     if (after.length === 0) this.#bySource.delete(source);
     else this.#bySource.set(source, after);
-    for (const fault of after) if (!before.some((old) => same(old, fault) && old.message === fault.message)) this.#onChange(fault, "began");
+    for (const fault of after)
+      if (!before.some((old) => same(old, fault) && old.message === fault.message)) this.#onChange(fault, "began");
     for (const old of before) if (!after.some((fault) => same(old, fault))) this.#onChange(old, "ended");
   }
 

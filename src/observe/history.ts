@@ -28,8 +28,10 @@ export class EventHistory {
     for (let index = this.#next - 1; index >= 0 && index >= this.#next - size && past.length < limit; index -= 1) {
       const slot = this.#slots[index % size];
       if (slot === undefined) break;
-      const fields = Object.entries(slot.event).map(([key, value]): [string, unknown] =>
-        [key, Array.isArray(value) && value.some((item) => typeof item === "object") ? value.length : value]);
+      const fields = Object.entries(slot.event).map(([key, value]): [string, unknown] => [
+        key,
+        Array.isArray(value) && value.some((item) => typeof item === "object") ? value.length : value,
+      ]);
       past.push({ ...Object.fromEntries(fields), type: slot.event.type, at: new Date(slot.at).toISOString() });
     }
     return past;

@@ -15,5 +15,10 @@ modelTests({
     { type: "xstate.done.actor.render", output: { kind: "failed", iteration: 2, message: "map.tmpl:1:2" } },
     { type: "xstate.error.actor.render", error: "defect" },
   ],
-  key: ({ current, pending, iterationReady, podsSettled }: Record<string, unknown>) => ({ current, pending, iterationReady, podsSettled }),
+  key: ({ current, pending, iterationReady, podsSettled }: Record<string, unknown>) => ({
+    current,
+    pending,
+    iterationReady,
+    podsSettled,
+  }),
 });

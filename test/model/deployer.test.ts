@@ -2,8 +2,14 @@ import { deployerMachine } from "../../machines/deployer.ts";
 import { modelTests } from "./harness.ts";
 
 const pod = (id: string) => ({ id, namespace: "d", name: id, address: `${id}:5555`, version: "3.4.7" });
-const settled = (id: string, planId: string, outcome: string) =>
-  ({ type: "POD.SETTLED", pod: id, planId, outcome, mode: "runtime", message: outcome === "failed" ? "no" : "" });
+const settled = (id: string, planId: string, outcome: string) => ({
+  type: "POD.SETTLED",
+  pod: id,
+  planId,
+  outcome,
+  mode: "runtime",
+  message: outcome === "failed" ? "no" : "",
+});
 
 modelTests({
   machine: deployerMachine,
@@ -26,8 +32,14 @@ modelTests({
     { type: "xstate.after.patience.deployer.deploying" },
   ],
   key: ({ deployment, planId, pods, waiting, succeeded, failed }: Record<string, unknown>) => ({
-    deployment, planId, pods: (pods as { id: string }[]).map(({ id }) => id), waiting, succeeded, failed,
+    deployment,
+    planId,
+    pods: (pods as { id: string }[]).map(({ id }) => id),
+    waiting,
+    succeeded,
+    failed,
   }),
   // A deployment counts what it hears; more than its pods can say is not heard twice.
-  skip: ({ context }) => (context as { succeeded: number; failed: number }).succeeded + (context as { failed: number }).failed > 3,
+  skip: ({ context }) =>
+    (context as { succeeded: number; failed: number }).succeeded + (context as { failed: number }).failed > 3,
 });

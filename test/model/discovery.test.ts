@@ -16,5 +16,9 @@ modelTests({
     { type: "xstate.error.actor.podProbe:a", actorId: "podProbe:a", error: "defect" },
     { type: "xstate.after.settleLimit.discovery.meeting" },
   ],
-  key: ({ candidates, admitted, heard }: Record<string, unknown>) => ({ candidates: (candidates as { address: string }[]).map(({ address }) => address), admitted, heard }),
+  key: ({ candidates, admitted, heard }: Record<string, unknown>) => ({
+    candidates: (candidates as { address: string }[]).map(({ address }) => address),
+    admitted,
+    heard,
+  }),
 });

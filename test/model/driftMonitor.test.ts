@@ -1,8 +1,14 @@
 import { driftMonitorMachine } from "../../machines/driftMonitor.ts";
 import { modelTests } from "./harness.ts";
 
-const accepted = (driftIntervalMs: number) =>
-  ({ type: "ITERATION.ACCEPTED", iteration: 1, version: "v", generation: 1, planId: "p", driftIntervalMs });
+const accepted = (driftIntervalMs: number) => ({
+  type: "ITERATION.ACCEPTED",
+  iteration: 1,
+  version: "v",
+  generation: 1,
+  planId: "p",
+  driftIntervalMs,
+});
 
 modelTests({
   machine: driftMonitorMachine,

@@ -12,5 +12,9 @@ modelTests({
     { type: "xstate.after.backoff.leadership.waiting" },
     { type: "xstate.after.standDown.leadership.standingDown" },
   ],
-  key: ({ epoch, highest, attempt }: Record<string, number>) => ({ epoch, highest, attempt: Math.min(attempt ?? 0, 2) }),
+  key: ({ epoch, highest, attempt }: Record<string, number>) => ({
+    epoch,
+    highest,
+    attempt: Math.min(attempt ?? 0, 2),
+  }),
 });

@@ -2,19 +2,51 @@ import { podApplyMachine } from "../../machines/podApply.ts";
 import type { KnownState } from "../../machines/podApply.ts";
 import { modelTests } from "./harness.ts";
 
-const known = (applied: string, more: Partial<KnownState> = {}): KnownState =>
-  ({ applied, running: applied, lastGood: "p0", blobStored: true, drifted: false, ...more });
+const known = (applied: string, more: Partial<KnownState> = {}): KnownState => ({
+  applied,
+  running: applied,
+  lastGood: "p0",
+  blobStored: true,
+  drifted: false,
+  ...more,
+});
 const done = (actor: string, output?: unknown) => ({ type: `xstate.done.actor.${actor}`, output });
 const failed = (actor: string) => ({ type: `xstate.error.actor.${actor}`, error: "no answer" });
 const input = { pod: "a", backoffMs: (attempt: number) => 100 * attempt };
 const partOf = ["apply", "moved", "drift", "promote", "revert", "blob"];
-const key = ({ wanted, verify, owed, known: state, inFlight, form, attempt, rereads, validated, refused }: Record<string, unknown>) => ({
-  wanted, verify, owed, known: state, inFlight, form, attempt: Math.min(attempt as number, 1), rereads, validated, refused,
+const key = ({
+  wanted,
+  verify,
+  owed,
+  known: state,
+  inFlight,
+  form,
+  attempt,
+  rereads,
+  validated,
+  refused,
+}: Record<string, unknown>) => ({
+  wanted,
+  verify,
+  owed,
+  known: state,
+  inFlight,
+  form,
+  attempt: Math.min(attempt as number, 1),
+  rereads,
+  validated,
+  refused,
 });
 const backoff = { type: "xstate.after.backoff.podApply.work.backingOff" };
 
 modelTests({
-  machine: podApplyMachine, child: true, timersByEvent: true, variant: "apply", partOf, input, key,
+  machine: podApplyMachine,
+  child: true,
+  timersByEvent: true,
+  variant: "apply",
+  partOf,
+  input,
+  key,
   events: [
     { type: "POD.APPLY", planId: "p1", seq: 1, verify: false },
     { type: "POD.APPLY", planId: "p2", seq: 2, verify: false },
@@ -29,7 +61,13 @@ modelTests({
 });
 
 modelTests({
-  machine: podApplyMachine, child: true, timersByEvent: true, variant: "moved", partOf, input, key,
+  machine: podApplyMachine,
+  child: true,
+  timersByEvent: true,
+  variant: "moved",
+  partOf,
+  input,
+  key,
   events: [
     { type: "POD.APPLY", planId: "p1", seq: 1, verify: false },
     done("readState", known("p0")),
@@ -41,7 +79,13 @@ modelTests({
 });
 
 modelTests({
-  machine: podApplyMachine, child: true, timersByEvent: true, variant: "drift", partOf, input, key,
+  machine: podApplyMachine,
+  child: true,
+  timersByEvent: true,
+  variant: "drift",
+  partOf,
+  input,
+  key,
   events: [
     { type: "POD.APPLY", planId: "p1", seq: 1, verify: true },
     done("readState", known("p1")),
@@ -53,7 +97,13 @@ modelTests({
 });
 
 modelTests({
-  machine: podApplyMachine, child: true, timersByEvent: true, variant: "promote", partOf, input, key,
+  machine: podApplyMachine,
+  child: true,
+  timersByEvent: true,
+  variant: "promote",
+  partOf,
+  input,
+  key,
   events: [
     { type: "POD.APPLY", planId: "p1", seq: 1, verify: false },
     { type: "POD.PROMOTE", planId: "p1" },
@@ -66,7 +116,13 @@ modelTests({
 });
 
 modelTests({
-  machine: podApplyMachine, child: true, timersByEvent: true, variant: "revert", partOf, input, key,
+  machine: podApplyMachine,
+  child: true,
+  timersByEvent: true,
+  variant: "revert",
+  partOf,
+  input,
+  key,
   events: [
     { type: "POD.APPLY", planId: "p1", seq: 1, verify: false },
     { type: "POD.REVERT", planId: "p1" },
@@ -82,7 +138,13 @@ modelTests({
 });
 
 modelTests({
-  machine: podApplyMachine, child: true, timersByEvent: true, variant: "blob", partOf, input, key,
+  machine: podApplyMachine,
+  child: true,
+  timersByEvent: true,
+  variant: "blob",
+  partOf,
+  input,
+  key,
   events: [
     { type: "POD.APPLY", planId: "p1", seq: 1, verify: false },
     { type: "POD.APPLY", planId: "p2", seq: 2, verify: false },

@@ -7,36 +7,74 @@ const verdictOf = (planId: string) => {
   const passed = remembered[planId];
   return passed === undefined ? undefined : { passed, message: passed ? "" : `[ALERT] ${planId}`, tookMs: 100 };
 };
-const rendered = (planId: string, reason = "resource_change") => ({ type: "PLAN.RENDERED", planId, seq: 1, iteration: 2, reasons: [reason] });
+const rendered = (planId: string, reason = "resource_change") => ({
+  type: "PLAN.RENDERED",
+  planId,
+  seq: 1,
+  iteration: 2,
+  reasons: [reason],
+});
 
-const judged = (passed: boolean) =>
-  ({ type: "xstate.done.actor.check", output: { passed, message: passed ? "" : "[ALERT] new", tookMs: 100 } });
+const judged = (passed: boolean) => ({
+  type: "xstate.done.actor.check",
+  output: { passed, message: passed ? "" : "[ALERT] new", tookMs: 100 },
+});
 const unasked = { type: "xstate.error.actor.check", error: "no haproxy" };
 const settled = { type: "xstate.after.settle.renderGate.open.settling" };
-const retried = ["closed", "holding", "pinned"].map((mode) => ({ type: `xstate.after.checkRetry.renderGate.${mode}.retrying` }));
+const retried = ["closed", "holding", "pinned"].map((mode) => ({
+  type: `xstate.after.checkRetry.renderGate.${mode}.retrying`,
+}));
 const input = { maxSuperseded: 1, verdictOf };
 const key = ({ candidate, checking, refused, superseded, last }: Record<string, unknown>) => ({
-  candidate: (candidate as { planId: string }).planId, checking, refused, superseded,
-  last: (last as { planId: string } | undefined)?.planId, passed: (last as { passed: boolean } | undefined)?.passed,
+  candidate: (candidate as { planId: string }).planId,
+  checking,
+  refused,
+  superseded,
+  last: (last as { planId: string } | undefined)?.planId,
+  passed: (last as { passed: boolean } | undefined)?.passed,
 });
 const partOf = ["remembered", "asked", "superseded", "unasked"];
 
 modelTests({
-  machine: renderGateMachine, variant: "remembered", partOf, input, key,
+  machine: renderGateMachine,
+  variant: "remembered",
+  partOf,
+  input,
+  key,
   events: [rendered("good"), rendered("bad"), rendered("worse"), rendered("good", "configuration")],
 });
 
 modelTests({
-  machine: renderGateMachine, variant: "asked", partOf, input, key,
-  events: [rendered("good"), rendered("bad"), rendered("new1"), rendered("new1", "configuration"), judged(true), judged(false), settled],
+  machine: renderGateMachine,
+  variant: "asked",
+  partOf,
+  input,
+  key,
+  events: [
+    rendered("good"),
+    rendered("bad"),
+    rendered("new1"),
+    rendered("new1", "configuration"),
+    judged(true),
+    judged(false),
+    settled,
+  ],
 });
 
 modelTests({
-  machine: renderGateMachine, variant: "superseded", partOf, input: { ...input, verdictOf: () => undefined }, key,
+  machine: renderGateMachine,
+  variant: "superseded",
+  partOf,
+  input: { ...input, verdictOf: () => undefined },
+  key,
   events: [rendered("new1"), rendered("new2"), judged(true), judged(false), settled],
 });
 
 modelTests({
-  machine: renderGateMachine, variant: "unasked", partOf, input, key,
+  machine: renderGateMachine,
+  variant: "unasked",
+  partOf,
+  input,
+  key,
   events: [rendered("good"), rendered("bad"), rendered("worse"), rendered("new1"), unasked, settled, ...retried],
 });

@@ -2,9 +2,22 @@ import { schedulerMachine } from "../../machines/scheduler.ts";
 import { modelTests } from "./harness.ts";
 
 const pod = { id: "a", namespace: "d", name: "a", address: "127.0.0.1:1", version: "3.4.7" };
-const released = (planId: string, reason: string) => ({ type: "PLAN.RELEASED", planId, seq: 1, iteration: 1, reasons: [reason] });
-const completed = (deployment: number, planId: string, failed: number, pending: number) =>
-  ({ type: "DEPLOYMENT.COMPLETED", deployment, planId, total: 1, succeeded: 1 - failed - pending, failed, pending });
+const released = (planId: string, reason: string) => ({
+  type: "PLAN.RELEASED",
+  planId,
+  seq: 1,
+  iteration: 1,
+  reasons: [reason],
+});
+const completed = (deployment: number, planId: string, failed: number, pending: number) => ({
+  type: "DEPLOYMENT.COMPLETED",
+  deployment,
+  planId,
+  total: 1,
+  succeeded: 1 - failed - pending,
+  failed,
+  pending,
+});
 
 modelTests({
   machine: schedulerMachine,
@@ -21,7 +34,11 @@ modelTests({
     completed(1, "p2", 0, 1),
   ],
   key: (context: { deployment: number; pods: number; released: unknown; pending: unknown; deployed: string }) => ({
-    deployment: context.deployment, pods: context.pods, released: context.released, pending: context.pending, deployed: context.deployed,
+    deployment: context.deployment,
+    pods: context.pods,
+    released: context.released,
+    pending: context.pending,
+    deployed: context.deployed,
   }),
   // Numbers grow without end; the first two show everything.
   skip: (snapshot) => (snapshot.context as { deployment: number }).deployment > 1,

@@ -10,8 +10,29 @@ const events = [
   { type: "xstate.after.window.watcher.live.refractory" },
   { type: "xstate.after.streamRestart.watcher.broken" },
 ];
-const input = (windowMs: number) => ({ watch: "w", alias: "things", windowMs, take: () => ({ count: 2, revision: 7 }) });
+const input = (windowMs: number) => ({
+  watch: "w",
+  alias: "things",
+  windowMs,
+  take: () => ({ count: 2, revision: 7 }),
+});
 const key = ({ faulted }: { faulted: boolean }) => ({ faulted });
 
-modelTests({ machine: watcherMachine, variant: "window", input: input(100), events, key, callbacks: ["stream"], partOf: ["window", "windowless"] });
-modelTests({ machine: watcherMachine, variant: "windowless", input: input(0), events, key, callbacks: ["stream"], partOf: ["window", "windowless"] });
+modelTests({
+  machine: watcherMachine,
+  variant: "window",
+  input: input(100),
+  events,
+  key,
+  callbacks: ["stream"],
+  partOf: ["window", "windowless"],
+});
+modelTests({
+  machine: watcherMachine,
+  variant: "windowless",
+  input: input(0),
+  events,
+  key,
+  callbacks: ["stream"],
+  partOf: ["window", "windowless"],
+});

@@ -67,15 +67,16 @@ export async function startStage(prefix: string, podCount = 1, version: HaproxyV
     pods.push(await startPod({ binary, address, identities, name }));
     addPod(api, `haproxy-${index}`, address);
   }
-  const start = () => startController({
-    kube: createKubeClient(directConnection({ server: api.url })),
-    namespace: "default",
-    configName: CONFIG_NAME,
-    agentTls: { dir: identities.controllerDir, serverName: "haptic-agent.haptic.svc" },
-    haproxyBinary: binary,
-    debugPort: 0,
-    log: pino({ level: process.env["TEST_LOG"] ?? "silent" }),
-  });
+  const start = () =>
+    startController({
+      kube: createKubeClient(directConnection({ server: api.url })),
+      namespace: "default",
+      configName: CONFIG_NAME,
+      agentTls: { dir: identities.controllerDir, serverName: "haptic-agent.haptic.svc" },
+      haproxyBinary: binary,
+      debugPort: 0,
+      log: pino({ level: process.env["TEST_LOG"] ?? "silent" }),
+    });
   let controller = await start();
   return {
     api,
@@ -103,31 +104,61 @@ function addPod(api: EmbeddedApi, name: string, address: string): void {
     metadata: { name, namespace: "default", labels: { "app.kubernetes.io/component": "loadbalancer" } },
     spec: { containers: [{ name: "agent", image: "haptic", ports: [{ name: "agent", containerPort: 5555 }] }] },
   });
-  api.objects.patch({ apiVersion: "v1", kind: "Pod", name }, { status: { phase: "Running", podIP: address } }, "status");
+  api.objects.patch(
+    { apiVersion: "v1", kind: "Pod", name },
+    { status: { phase: "Running", podIP: address } },
+    "status",
+  );
 }
 
 /** An ingress class, a service and its endpoints; `host` leads to it. */
-export function addHost(api: EmbeddedApi, name: string, host: string, endpoints: readonly string[], port: number): void {
-  api.objects.apply({ apiVersion: "networking.k8s.io/v1", kind: "IngressClass", metadata: { name: "haptic" }, spec: { controller: "haproxy-haptic.org/ingress" } });
+export function addHost(
+  api: EmbeddedApi,
+  name: string,
+  host: string,
+  endpoints: readonly string[],
+  port: number,
+): void {
   api.objects.apply({
-    apiVersion: "v1", kind: "Service", metadata: { name, namespace: "default" }, spec: { ports: [{ name: "http", port: 80, targetPort: port, protocol: "TCP" }] },
+    apiVersion: "networking.k8s.io/v1",
+    kind: "IngressClass",
+    metadata: { name: "haptic" },
+    spec: { controller: "haproxy-haptic.org/ingress" },
+  });
+  api.objects.apply({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name, namespace: "default" },
+    spec: { ports: [{ name: "http", port: 80, targetPort: port, protocol: "TCP" }] },
   });
   setEndpoints(api, name, endpoints, port);
   api.objects.apply({
-    apiVersion: "networking.k8s.io/v1", kind: "Ingress", metadata: { name, namespace: "default" },
+    apiVersion: "networking.k8s.io/v1",
+    kind: "Ingress",
+    metadata: { name, namespace: "default" },
     spec: {
       ingressClassName: "haptic",
-      rules: [{ host, http: { paths: [{ path: "/", pathType: "Prefix", backend: { service: { name, port: { number: 80 } } } }] } }],
+      rules: [
+        {
+          host,
+          http: { paths: [{ path: "/", pathType: "Prefix", backend: { service: { name, port: { number: 80 } } } }] },
+        },
+      ],
     },
   });
 }
 
 export function setEndpoints(api: EmbeddedApi, name: string, endpoints: readonly string[], port: number): void {
   api.objects.apply({
-    apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice",
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
     metadata: { name: `${name}-1`, namespace: "default", labels: { "kubernetes.io/service-name": name } },
     addressType: "IPv4",
-    endpoints: endpoints.map((address, index) => ({ addresses: [address], conditions: { ready: true }, targetRef: { kind: "Pod", name: `${name}-${index}`, namespace: "default" } })),
+    endpoints: endpoints.map((address, index) => ({
+      addresses: [address],
+      conditions: { ready: true },
+      targetRef: { kind: "Pod", name: `${name}-${index}`, namespace: "default" },
+    })),
     ports: [{ name: "http", port, protocol: "TCP" }],
   });
 }

@@ -9,7 +9,8 @@ const upstreams = [`${PREFIX}.51`, `${PREFIX}.52`, `${PREFIX}.53`];
 const closeUpstreams = await startUpstreams(upstreams, 9080);
 const stage = await startStage(PREFIX);
 const pod = stage.pods[0];
-const workerPid = async (): Promise<number | undefined> => (await pod?.client.state({ plan: false }))?.haproxy?.worker_pid;
+const workerPid = async (): Promise<number | undefined> =>
+  (await pod?.client.state({ plan: false }))?.haproxy?.worker_pid;
 
 test.after(async () => {
   await stage.close();
@@ -18,15 +19,23 @@ test.after(async () => {
 
 test("a configuration is tried, proven, deployed, and says so in its condition", async () => {
   addHost(stage.api, "web", "web.example", upstreams.slice(0, 1), 9080);
-  await until("the host is served", async () => (await get(`${PREFIX}.11`, "web.example").catch(() => undefined))?.body === upstreams[0]);
+  await until(
+    "the host is served",
+    async () => (await get(`${PREFIX}.11`, "web.example").catch(() => undefined))?.body === upstreams[0],
+  );
   await until("the condition is written", () => {
-    const config = stage.api.objects.get({ apiVersion: "haproxy-haptic.org/v1alpha1", kind: "HAProxyTemplateConfig", name: "ingress" });
-    const condition = (config as unknown as { status?: { conditions?: { type: string; status: string }[] } }).status?.conditions?.[0];
+    const config = stage.api.objects.get({
+      apiVersion: "haproxy-haptic.org/v1alpha1",
+      kind: "HAProxyTemplateConfig",
+      name: "ingress",
+    });
+    const { status } = config as unknown as { status?: { conditions?: { type: string; status: string }[] } };
+    const condition = status?.conditions?.[0];
     return condition?.type === "Validated" && condition.status === "True";
   });
   await until("the pod's state is known to be the rendered one", () => {
-    const [view] = stage.controller().variables["pods"]?.() as { applied: string; running: string }[];
-    return view !== undefined && view.applied !== "" && view.applied === view.running;
+    const views = stage.controller().variables["pods"]?.() as { applied: string; running: string }[];
+    return views.length > 0 && views.every(({ applied, running }) => applied !== "" && applied === running);
   });
   assert.equal(stage.controller().faults(), []);
 });
@@ -60,13 +69,28 @@ test("a configuration that HAProxy refuses changes nothing, is named, and clears
   const name = { apiVersion: "haproxy-haptic.org/v1alpha1", kind: "HAProxyTemplateConfig", name: "ingress" };
   const config = stage.api.objects.get(name) as unknown as { spec: { haproxyConfig: { template: string } } };
   const good = config.spec.haproxyConfig.template;
-  stage.api.objects.patch(name, { spec: { haproxyConfig: { template: `${good}\nbackend broken\n    no such keyword\n` } } });
-  await until("the fault is named", () => stage.controller().faults().some((fault) => fault.reason === "HAProxyValidationFailed"));
+  stage.api.objects.patch(name, {
+    spec: { haproxyConfig: { template: `${good}\nbackend broken\n    no such keyword\n` } },
+  });
+  await until("the fault is named", () =>
+    stage
+      .controller()
+      .faults()
+      .some((fault) => fault.reason === "HAProxyValidationFailed"),
+  );
   setEndpoints(stage.api, "web", upstreams.slice(0, 1), 9080);
-  await until("another change is served meanwhile", async () => (await get(`${PREFIX}.11`, "web.example")).body === upstreams[0], 5_000);
+  await until(
+    "another change is served meanwhile",
+    async () => (await get(`${PREFIX}.11`, "web.example")).body === upstreams[0],
+    5_000,
+  );
   const condition = (): { status: string; reason: string } | undefined =>
-    (stage.api.objects.get(name) as unknown as { status?: { conditions?: { status: string; reason: string }[] } }).status?.conditions?.[0];
-  await until("the condition says so", () => condition()?.status === "False" && condition()?.reason === "HAProxyValidationFailed");
+    (stage.api.objects.get(name) as unknown as { status?: { conditions?: { status: string; reason: string }[] } })
+      .status?.conditions?.[0];
+  await until(
+    "the condition says so",
+    () => condition()?.status === "False" && condition()?.reason === "HAProxyValidationFailed",
+  );
   stage.api.objects.patch(name, { spec: { haproxyConfig: { template: good } } });
   await until("the fault clears", () => stage.controller().faults().length === 0);
   await until("the condition is well again", () => condition()?.status === "True");
