@@ -99,8 +99,9 @@ export class Example {
     return stores;
   }
 
-  async render(): Promise<Rendered> {
-    const outcome = await this.#service.render(
+  /** One render as the service gives it. */
+  renderOutcome(): Promise<RenderOutcome> {
+    return this.#service.render(
       {
         snapshot: this.stores.snapshot(),
         haproxyPods: undefined,
@@ -109,6 +110,10 @@ export class Example {
       },
       new AbortController().signal,
     );
+  }
+
+  async render(): Promise<Rendered> {
+    const outcome = await this.renderOutcome();
     if (outcome.result === undefined) throw new Error(outcome.problems.map((problem) => problem.text).join("\n"));
     const files = new Map<string, string>();
     for (const [path, file] of outcome.result.plan.files.entries())
