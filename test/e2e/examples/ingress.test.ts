@@ -13,6 +13,8 @@ import { Example, objectsOf } from "../../unit/examples/rendering.ts";
 
 const VERSIONS: readonly HaproxyVersion[] = ["3.0", "3.2", "3.4"];
 const POD_NETWORK = "127.77.20";
+/** Not a port that others bind on every address. */
+const POD_PORT = 47_080;
 
 /** A pod that answers with its name, the path, and what HAProxy told it. */
 function pod(name: string, at: number): Promise<Server> {
@@ -26,7 +28,7 @@ function pod(name: string, at: number): Promise<Server> {
   });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(8080, `${POD_NETWORK}.${at}`, () => resolve(server));
+    server.listen(POD_PORT, `${POD_NETWORK}.${at}`, () => resolve(server));
   });
 }
 
@@ -78,7 +80,10 @@ const SERVICES = ["five", "ten", "root", "api", "wild", "none-exact", "none-pref
 function cluster(): Example {
   const example = new Example("ingress/config.yaml");
   for (const [index, name] of SERVICES.entries()) {
-    example.put(service(name), slice(name, [{ address: `${POD_NETWORK}.${index + 1}`, pod: name }]));
+    example.put(
+      service(name),
+      slice(name, [{ address: `${POD_NETWORK}.${index + 1}`, pod: name }], [{ port: POD_PORT }]),
+    );
   }
   return example
     .put(...objectsOf("ingress/demo.yaml").filter((object) => object.kind === "Secret"))
@@ -94,10 +99,14 @@ function cluster(): Example {
     .put(ingress("ghost", "ghost.tld", [{ service: "ghost" }]))
     .put(
       service("gone"),
-      slice("gone", [
-        { address: `${POD_NETWORK}.200`, pod: "dead" },
-        { address: `${POD_NETWORK}.8`, pod: "alive" },
-      ]),
+      slice(
+        "gone",
+        [
+          { address: `${POD_NETWORK}.200`, pod: "dead" },
+          { address: `${POD_NETWORK}.8`, pod: "alive" },
+        ],
+        [{ port: POD_PORT }],
+      ),
     )
     .put(ingress("gone", "gone.tld", [{ service: "gone" }]))
     .put(
