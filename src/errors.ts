@@ -130,17 +130,17 @@ export class KubeConfigError extends HapticError {
   }
 }
 
-export type KubeErrorCode = `HAPTIC_E_KUBE_${
-  | "UNREACHABLE"
-  | "TIMEOUT"
-  | "UNAUTHORIZED"
-  | "FORBIDDEN"
-  | "NOT_FOUND"
-  | "CONFLICT"
-  | "EXPIRED"
-  | "INVALID"
-  | "UNAVAILABLE"
-  | "PROTOCOL"}`;
+export type KubeErrorCode =
+  | "HAPTIC_E_KUBE_UNREACHABLE"
+  | "HAPTIC_E_KUBE_TIMEOUT"
+  | "HAPTIC_E_KUBE_UNAUTHORIZED"
+  | "HAPTIC_E_KUBE_FORBIDDEN"
+  | "HAPTIC_E_KUBE_NOT_FOUND"
+  | "HAPTIC_E_KUBE_CONFLICT"
+  | "HAPTIC_E_KUBE_EXPIRED"
+  | "HAPTIC_E_KUBE_INVALID"
+  | "HAPTIC_E_KUBE_UNAVAILABLE"
+  | "HAPTIC_E_KUBE_PROTOCOL";
 
 /**
  * The Kubernetes API refused a request or did not answer it. The message names verb and object and holds no body.
