@@ -97,6 +97,12 @@ function report(error: unknown): void {
   }
 }
 
+// Whoever started us holds a channel whose closing tells that it is gone, also when it was killed: then end in order too.
+if (process.channel !== undefined) {
+  process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+  process.channel?.unref();
+}
+
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
