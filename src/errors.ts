@@ -105,14 +105,20 @@ export class AgentClientError extends HapticError {
 /** Bytes that should be a stored plan are not, or are another plan than they say. The pod's baseline is then unknown. */
 export class PlanBlobError extends HapticError {
   constructor(message: string, cause?: unknown) {
-    super("HAPTIC_E_PLAN_BLOB", `stored plan: ${message}`, { cause, hint: "the next deployment sends the full set and reloads; nothing else is needed" });
+    super("HAPTIC_E_PLAN_BLOB", `stored plan: ${message}`, {
+      cause,
+      hint: "the next deployment sends the full set and reloads; nothing else is needed",
+    });
   }
 }
 
 /** The haproxy binary cannot be run, or does not say what it should. */
 export class HaproxyBinaryError extends HapticError {
   constructor(message: string, options: { cause?: unknown; hint?: string } = {}) {
-    super("HAPTIC_E_HAPROXY_BINARY", message, { hint: "give the path of a HAProxy 3.0 or newer with --haproxy", ...options });
+    super("HAPTIC_E_HAPROXY_BINARY", message, {
+      hint: "give the path of a HAProxy 3.0 or newer with --haproxy",
+      ...options,
+    });
   }
 }
 
@@ -155,7 +161,13 @@ export class KubeError extends HapticError {
   constructor(
     code: KubeErrorCode,
     message: string,
-    options: { status?: number; reason?: string; retryAfterMs?: number | undefined; cause?: unknown; hint?: string } = {},
+    options: {
+      status?: number;
+      reason?: string;
+      retryAfterMs?: number | undefined;
+      cause?: unknown;
+      hint?: string;
+    } = {},
   ) {
     super(code, message, options);
     this.status = options.status ?? 0;
@@ -175,7 +187,11 @@ export class DevClusterError extends HapticError {
 export class TemplateError extends HapticError {
   readonly problem: TemplateProblem;
 
-  constructor(code: "HAPTIC_E_TEMPLATE_COMPILE" | "HAPTIC_E_TEMPLATE_RUN" | "HAPTIC_E_TEMPLATE_LIMIT", problem: TemplateProblem, cause?: unknown) {
+  constructor(
+    code: "HAPTIC_E_TEMPLATE_COMPILE" | "HAPTIC_E_TEMPLATE_RUN" | "HAPTIC_E_TEMPLATE_LIMIT",
+    problem: TemplateProblem,
+    cause?: unknown,
+  ) {
     super(code, `${problem.template}:${problem.line}:${problem.column}: ${problem.message}`, {
       ...(cause === undefined ? {} : { cause }),
       ...(problem.hint === undefined ? {} : { hint: problem.hint }),
