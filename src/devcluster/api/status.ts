@@ -153,6 +153,12 @@ export const fieldInvalid = (field: string, value: unknown, detail: string): Fie
   reason: "FieldValueInvalid",
   message: detail === "" ? `Invalid value: ${shown(value)}` : `Invalid value: ${shown(value)}: ${detail}`,
 });
+/** As fieldInvalid, where the value is too large to be told. */
+export const fieldInvalidUnshown = (field: string, detail: string): FieldError => ({
+  field,
+  reason: "FieldValueInvalid",
+  message: `Invalid value: ${detail}`,
+});
 export const fieldTypeInvalid = (field: string, value: unknown, detail: string): FieldError => ({
   field,
   reason: "FieldValueTypeInvalid",
@@ -181,5 +187,5 @@ export const fieldTooLong = (field: string, max: number, unit = "bytes"): FieldE
 export const fieldTooMany = (field: string, actual: number, max: number): FieldError => ({
   field,
   reason: "FieldValueTooMany",
-  message: `Too many: ${actual}: must have at most ${max} items`,
+  message: `Too many: ${actual}: must have at most ${max} ${max === 1 ? "item" : "items"}`,
 });

@@ -12,7 +12,10 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/https?:\/\/[\d.]+:\d+/g, "<server>"],
   [/\/tmp\/(?:LIVE|MERGED)-\d+/g, "<file>"],
   [/(gen-)[a-z0-9]{5}\b/g, "$1<random>"],
-  [/\.go:\d+\]/g, ".go]"],
+  [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [+-]\d{4}/g, "<time>"],
+  [/^Context ".*" (modified|created)/gm, 'Context "<context>" $1'],
+  // the patched object as the server's programming language orders it
+  [/Invalid value: "\{.*\}": /g, "Invalid value: <object>: "],
   [/^[IWE]\d{4} [\d:.]+ +\d+ /gm, "<log> "],
 ];
 

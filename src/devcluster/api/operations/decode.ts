@@ -53,7 +53,7 @@ export function decode(view: View, body: unknown, options: WriteOptions, old?: A
     try {
       object = decodeObject(typed, view.type, { unknown }) as ApiObject;
     } catch (error) {
-      if (error instanceof DecodeError) throw cannotHandle(view, error.message);
+      if (error instanceof DecodeError) throw Object.assign(cannotHandle(view, error.message), { cause: error });
       throw error;
     }
     view.definition.rules.defaults?.(object, old);
@@ -61,7 +61,7 @@ export function decode(view: View, body: unknown, options: WriteOptions, old?: A
     try {
       object = decodeCustom(view, typed, unknown);
     } catch (error) {
-      if (error instanceof DecodeError) throw cannotHandle(view, error.message);
+      if (error instanceof DecodeError) throw Object.assign(cannotHandle(view, error.message), { cause: error });
       throw error;
     }
   }

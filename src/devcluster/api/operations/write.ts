@@ -12,6 +12,7 @@ import { deepEqual, isFields, secondsTime } from "../objects.ts";
 import type { ApiObject, Fields, ManagedFieldsEntry } from "../objects.ts";
 import { storageKey } from "../resources/definition.ts";
 import type { View } from "../resources/definition.ts";
+import { DecodeError } from "../schema/go-codec.ts";
 import { StatusError, alreadyExists, badRequest, conflict, forbidden, internalError, invalid, modified, notFound } from "../status.ts";
 import { fieldInvalid } from "../status.ts";
 import { storedVersion } from "../storage/record.ts";
@@ -102,7 +103,17 @@ export function patch(state: ApiState, view: View, namespace: string, name: stri
   const old = shownObject(view, stored);
   const body = change(old);
   checkIdentity(view, body, namespace, name);
-  return finishUpdate(state, view, stored, decode(view, body, options, old), options);
+  return finishUpdate(state, view, stored, decodePatched(view, body, options, old), options);
+}
+
+/** A patch whose result does not decode is invalid, where a body that does not is a bad request. */
+function decodePatched(view: View, body: unknown, options: WriteOptions, old: ApiObject): ApiObject {
+  try {
+    return decode(view, body, options, old);
+  } catch (error) {
+    if (!(error instanceof StatusError) || !(error.cause instanceof DecodeError)) throw error;
+    throw invalid({ group: "", kind: "" }, "", [fieldInvalid("patch", JSON.stringify(body), error.cause.message)]);
+  }
 }
 
 /** Server-side apply. */

@@ -41,14 +41,14 @@ function mergeMaps(target: Fields, patch: Fields, node: TypeNode): Fields {
     } else if (!key.startsWith("$")) mergeField(result, key, value, node);
   }
   for (const key of Object.keys(patch)) {
-    if (!key.startsWith(ORDER)) continue;
-    const name = key.slice(ORDER.length);
-    const list = own(result, name);
+    const name = key.startsWith(ORDER) ? key.slice(ORDER.length) : key;
     const type = fieldType(node, name);
-    const order = patch[key];
-    if (Array.isArray(list) && Array.isArray(order) && type?.kind === "list") {
-      setOwn(result, name, inOrder(list, order, type, listAt(target, name), listAt(patch, name)));
-    }
+    const list = own(result, name);
+    const order = own(patch, key);
+    if (type?.kind !== "list" || type.mergeKey === undefined || !Array.isArray(list) || !Array.isArray(order)) continue;
+    // without an order of its own a patched list begins with the patch's items
+    if (key === name && Object.hasOwn(patch, `${ORDER}${name}`)) continue;
+    setOwn(result, name, inOrder(list, order, type, listAt(target, name)));
   }
   return result;
 }
@@ -104,15 +104,13 @@ function inOrder(
   order: readonly unknown[],
   node: ListNode,
   live: readonly unknown[],
-  patched: readonly unknown[],
 ): unknown[] {
   const key = node.mergeKey ?? "";
   const idOf = (item: unknown): string => JSON.stringify(key === "" || !isFields(item) ? item : own(item, key));
   const wanted = new Map(order.map((item, i) => [idOf(item), i]));
-  const patchIds = new Set(patched.map(idOf));
   const named = list.filter((item) => wanted.has(idOf(item)));
   named.sort((a, b) => (wanted.get(idOf(a)) ?? 0) - (wanted.get(idOf(b)) ?? 0));
-  const serverOnly = list.filter((item) => !wanted.has(idOf(item)) && !patchIds.has(idOf(item)));
+  const serverOnly = list.filter((item) => !wanted.has(idOf(item)));
   const position = new Map(live.map((item, i) => [idOf(item), i]));
   const place = (item: unknown): number => position.get(idOf(item)) ?? -1;
   const result: unknown[] = [];

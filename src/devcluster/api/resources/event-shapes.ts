@@ -25,6 +25,10 @@ function rename(object: ApiObject, apiVersion: string, from: 0 | 1, to: 0 | 1): 
   return result as ApiObject;
 }
 
-export const eventFromStored = (object: ApiObject): ApiObject => rename(object, "events.k8s.io/v1", 0, 1);
+export function eventFromStored(object: ApiObject): ApiObject {
+  const shown = rename(object, "events.k8s.io/v1", 0, 1);
+  for (const key of ["reportingController", "reportingInstance"]) if (shown[key] === "") delete shown[key];
+  return shown;
+}
 export const eventToStored = (object: ApiObject): ApiObject =>
   object.apiVersion === "v1" ? object : rename(object, "v1", 1, 0);

@@ -3,7 +3,7 @@ import { Environment } from "@marcbachmann/cel-js";
 import type { ParseResult } from "@marcbachmann/cel-js";
 import { deepEqual, isFields, own, canonicalJson } from "../objects.ts";
 import type { Fields } from "../objects.ts";
-import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldRequired } from "../status.ts";
+import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldInvalidUnshown, fieldRequired } from "../status.ts";
 import type { FieldError } from "../status.ts";
 import { celValue } from "./cel-values.ts";
 import { registerKubernetesFunctions } from "./cel-functions.ts";
@@ -65,14 +65,13 @@ function errorOf(rule: CelRule, path: string, message: string, shown: unknown): 
     case "FieldValueDuplicate":
       return fieldDuplicate(field, shown);
     default:
-      return fieldInvalid(field, shown, message);
+      return ruleInvalid(field, shown, message);
   }
 }
 
-const typeName = (value: unknown): unknown => {
-  if (Array.isArray(value)) return "array";
-  return typeof value === "object" ? "object" : value;
-};
+/** Scalars are told, objects and lists are not. */
+const ruleInvalid = (field: string, value: unknown, detail: string): FieldError =>
+  typeof value === "object" ? fieldInvalidUnshown(field, detail) : fieldInvalid(field, value, detail);
 
 class Rules {
   readonly errors: FieldError[] = [];
@@ -102,19 +101,18 @@ class Rules {
     // an unchanged value that an added rule would refuse stays allowed
     if (!usesOldSelf(rule) && old !== undefined && deepEqual(value, old)) return;
     const program = compileRule(rule.rule);
-    const shown = typeName(value);
     if (program instanceof Error) {
-      this.errors.push(fieldInvalid(path, shown, `${program.message} evaluating rule: ${ruleName(rule)}`));
+      this.errors.push(fieldInvalid(path, schema.type ?? "object", `${program.message} evaluating rule: ${ruleName(rule)}`));
       return;
     }
     const scope = { self: celValue(value, schema), oldSelf: old === undefined ? null : celValue(old, schema) };
     try {
       if (program(scope) === true) return;
     } catch (error) {
-      this.errors.push(fieldInvalid(path, shown, `${runtimeText(error)} evaluating rule: ${ruleName(rule)}`));
+      this.errors.push(fieldInvalid(path, schema.type ?? "object", `${runtimeText(error)} evaluating rule: ${ruleName(rule)}`));
       return;
     }
-    this.errors.push(errorOf(rule, path, messageOf(rule, scope), shown));
+    this.errors.push(errorOf(rule, path, messageOf(rule, scope), value));
   }
 }
 

@@ -12,7 +12,6 @@ const BLOCKING = new Set([
   "FieldValueNotSupported",
   "FieldValueTooLong",
   "FieldValueTooMany",
-  "FieldValueDuplicate",
 ]);
 
 const SKIPPED: FieldError = {
@@ -22,12 +21,14 @@ const SKIPPED: FieldError = {
     "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
 };
 
+/** `more`: findings of other checks; they stand between those of the schema and of the rules. */
 export function validateCustomResource(
   object: ApiObject,
   old: ApiObject | undefined,
   schema: StructuralSchema,
+  more: readonly FieldError[] = [],
 ): FieldError[] {
-  const errors = [...schemaErrors(object, old, schema)];
+  const errors = [...schemaErrors(object, old, schema), ...more];
   if (!hasRules(schema)) return errors;
   if (errors.some((error) => BLOCKING.has(error.reason))) return [...errors, SKIPPED];
   return [...errors, ...celErrors(object, old, schema)];

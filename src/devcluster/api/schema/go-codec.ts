@@ -47,7 +47,11 @@ function decodeTime(text: string, micro: boolean): string {
   const matched = (micro ? MICRO : SECONDS).test(text);
   const ms = Date.parse(text);
   if (!matched || Number.isNaN(ms)) {
-    throw new DecodeError(`parsing time ${JSON.stringify(text)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(text)}`);
+    const head = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.exec(text)?.[0] ?? "";
+    const [rest, wanted] = head === "" ? [text, "2006"] : [text.slice(head.length), micro ? ".000000" : "Z07:00"];
+    throw new DecodeError(
+      `parsing time ${JSON.stringify(text)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(wanted)}`,
+    );
   }
   if (text.endsWith("Z") && (micro || !text.includes("."))) return text;
   const utc = new Date(ms).toISOString();

@@ -53,14 +53,13 @@ class Validation {
       const actual = typeName(value);
       const detail = `${path} in body must be of type ${wanted}: ${JSON.stringify(actual)}`;
       this.errors.push(fieldTypeInvalid(path, actual, detail));
-      return;
     }
-    this.#enum(value, schema, path);
+    this.#combined(value, schema, path);
     if (typeof value === "string") this.#string(value, schema, path);
     else if (typeof value === "number") this.#number(value, schema, path);
     else if (Array.isArray(value)) this.#list(value, old, schema, path);
-    else if (isFields(value)) this.#object(value, old, schema, path);
-    this.#combined(value, schema, path);
+    this.#enum(value, schema, path);
+    if (isFields(value)) this.#object(value, old, schema, path);
   }
 
   #enum(value: unknown, schema: StructuralSchema, path: string): void {
@@ -70,31 +69,32 @@ class Validation {
 
   #string(value: string, schema: StructuralSchema, path: string): void {
     const length = [...value].length;
+    // only the first of these is told
     if (schema.maxLength !== undefined && length > schema.maxLength) this.errors.push(fieldTooLong(path, schema.maxLength));
-    if (schema.minLength !== undefined && length < schema.minLength) {
+    else if (schema.minLength !== undefined && length < schema.minLength) {
       this.#refuse(path, value, `should be at least ${schema.minLength} chars long`);
-    }
-    if (schema.pattern !== undefined && schema.pattern !== "" && !compiledPattern(schema.pattern).matcher(value).find()) {
+    } else if (schema.pattern !== undefined && schema.pattern !== "" && !compiledPattern(schema.pattern).matcher(value).find()) {
       this.#refuse(path, value, `should match '${schema.pattern}'`);
     }
     if (schema.format !== undefined && hasFormat(value, schema.format) === false) {
-      this.#refuse(path, value, `must be of type ${schema.format}: ${JSON.stringify(value)}`);
+      const detail = `${path} in body must be of type ${schema.format}: ${JSON.stringify(value)}`;
+      this.errors.push(fieldTypeInvalid(path, value, detail));
     }
   }
 
   #number(value: number, schema: StructuralSchema, path: string): void {
     const { minimum, maximum, multipleOf } = schema;
+    if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) {
+      this.#refuse(path, value, `should be a multiple of ${multipleOf}`);
+    }
     if (maximum !== undefined && (schema.exclusiveMaximum === true ? value >= maximum : value > maximum)) {
       this.#refuse(path, value, `should be less than ${schema.exclusiveMaximum === true ? "" : "or equal to "}${maximum}`);
     }
     if (minimum !== undefined && (schema.exclusiveMinimum === true ? value <= minimum : value < minimum)) {
       this.#refuse(path, value, `should be greater than ${schema.exclusiveMinimum === true ? "" : "or equal to "}${minimum}`);
     }
-    if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) {
-      this.#refuse(path, value, `should be a multiple of ${multipleOf}`);
-    }
     if (schema.format === "int32" && schema.type === "integer" && Math.abs(value) > 2 ** 31 - 1) {
-      this.errors.push(fieldInvalid(path, value, `Checked value must be of type integer with format int32`));
+      this.errors.push(fieldInvalid("", "", `Checked value must be of type integer with format int32 in ${path}`));
     }
   }
 

@@ -3,56 +3,109 @@ import { badRequest } from "../status.ts";
 
 export type LabelMatcher = (labels: Readonly<Record<string, string>> | undefined) => boolean;
 
-type Requirement = (value: string | undefined) => boolean;
+type Test = (value: string | undefined) => boolean;
 
-const KEY = String.raw`[A-Za-z0-9](?:[-A-Za-z0-9_./]*[A-Za-z0-9])?`;
-const SET = new RegExp(String.raw`^(${KEY})\s+(in|notin)\s*\(([^()]*)\)$`);
-const EQUALS = new RegExp(String.raw`^(${KEY})\s*(==|=|!=|>|<)\s*([-A-Za-z0-9_.]*)$`);
-const EXISTS = new RegExp(`^(!?)\\s*(${KEY})$`);
+interface Requirement {
+  readonly key: string;
+  readonly test: Test;
+}
 
-/** Splits at commas outside parentheses. */
-function terms(text: string): string[] {
-  const found: string[] = [];
-  let depth = 0;
-  let start = 0;
-  for (let i = 0; i < text.length; i++) {
-    if (text[i] === "(") depth++;
-    else if (text[i] === ")") depth--;
-    else if (text[i] === "," && depth === 0) {
-      found.push(text.slice(start, i).trim());
-      start = i + 1;
-    }
+/** Symbols, or words of anything else. */
+const TOKEN = /\s*(==|!=|[=!,()<>]|[^\s=!,()<>]+)/gy;
+
+class Tokens {
+  readonly #tokens: readonly string[];
+  #at = 0;
+
+  constructor(text: string) {
+    this.#tokens = [...text.matchAll(TOKEN)].map((match) => match[1] ?? "");
   }
-  found.push(text.slice(start).trim());
+
+  get next(): string | undefined {
+    return this.#tokens[this.#at];
+  }
+
+  take(): string {
+    return this.#tokens[this.#at++] ?? "";
+  }
+
+  takeIf(...wanted: readonly string[]): boolean {
+    if (this.next === undefined || !wanted.includes(this.next)) return false;
+    this.#at++;
+    return true;
+  }
+}
+
+const isWord = (token: string | undefined): token is string => token !== undefined && !/^[=!,()<>]/.test(token);
+
+const unexpected = (found: string | undefined, expected: string): Error =>
+  badRequest(`found '${found ?? ""}', expected: ${expected}`);
+
+function values(tokens: Tokens): ReadonlySet<string> {
+  if (!tokens.takeIf("(")) throw unexpected(tokens.next, "'('");
+  const found = new Set<string>();
+  do found.add(isWord(tokens.next) ? tokens.take() : "");
+  while (tokens.takeIf(","));
+  if (!tokens.takeIf(")")) throw unexpected(tokens.next, "',' or ')'");
   return found;
 }
 
-function requirement(term: string): [string, Requirement] {
-  const set = SET.exec(term);
-  if (set !== null) {
-    const values = new Set((set[3] as string).split(",").map((v) => v.trim()));
-    const wanted = set[2] === "in";
-    return [set[1] as string, (value) => (value !== undefined && values.has(value)) === wanted];
+function operand(tokens: Tokens): string {
+  return isWord(tokens.next) ? tokens.take() : "";
+}
+
+function operatorTest(tokens: Tokens): Test {
+  const operator = tokens.take();
+  switch (operator) {
+    case "in":
+    case "notin": {
+      const set = values(tokens);
+      const wanted = operator === "in";
+      return (value) => (value !== undefined && set.has(value)) === wanted;
+    }
+    case "=":
+    case "==": {
+      const wanted = operand(tokens);
+      return (value) => value === wanted;
+    }
+    case "!=": {
+      const wanted = operand(tokens);
+      return (value) => value !== wanted;
+    }
+    case ">":
+    case "<": {
+      const limit = Number(operand(tokens));
+      return (value) => value !== undefined && (operator === ">" ? Number(value) > limit : Number(value) < limit);
+    }
+    default:
+      throw badRequest(
+        `unable to parse requirement: found '${operator}', expected: in, notin, =, ==, !=, gt, lt`,
+      );
   }
-  const equals = EQUALS.exec(term);
-  if (equals !== null) {
-    const [, key = "", operator, operand = ""] = equals;
-    if (operator === "!=") return [key, (value) => value !== operand];
-    if (operator === ">") return [key, (value) => value !== undefined && Number(value) > Number(operand)];
-    if (operator === "<") return [key, (value) => value !== undefined && Number(value) < Number(operand)];
-    return [key, (value) => value === operand];
+}
+
+function requirement(tokens: Tokens): Requirement {
+  const absent = tokens.takeIf("!");
+  if (!isWord(tokens.next)) {
+    throw badRequest(`unable to parse requirement: found '${tokens.next ?? ""}', expected: !, identifier, or 'end of string'`);
   }
-  const exists = EXISTS.exec(term);
-  if (exists !== null) return [exists[2] as string, (value) => (value === undefined) === (exists[1] === "!")];
-  throw badRequest(`unable to parse requirement: found '${term}', expected: identifier`);
+  const key = tokens.take();
+  if (absent) return { key, test: (value) => value === undefined };
+  if (tokens.next === undefined || tokens.next === ",") return { key, test: (value) => value !== undefined };
+  return { key, test: operatorTest(tokens) };
 }
 
 /** Undefined when the selector selects everything. */
 export function parseLabelSelector(text: string): LabelMatcher | undefined {
   if (text.trim() === "") return undefined;
-  const requirements = terms(text).map(requirement);
+  const tokens = new Tokens(text);
+  const requirements = [requirement(tokens)];
+  while (tokens.next !== undefined) {
+    if (!tokens.takeIf(",")) throw unexpected(tokens.next, "',' or 'end of string'");
+    requirements.push(requirement(tokens));
+  }
   return (labels) =>
-    requirements.every(([key, holds]) =>
-      holds(labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined),
+    requirements.every(({ key, test }) =>
+      test(labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined),
     );
 }
