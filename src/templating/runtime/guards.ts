@@ -15,8 +15,8 @@ export function ownMember(object: object, key: string): unknown {
   return has.call(object, key) ? (object as Record<string, unknown>)[key] : undefined;
 }
 
-/** Writes an own member; `__proto__` is a name like any other. */
+/** Writes an own member, whatever its name: prototypes are frozen, so an inherited name cannot just be assigned. */
 export function setMember(object: object, key: string, value: unknown): void {
-  if (key === "__proto__") Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  if (key in object && !has.call(object, key)) Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
   else (object as Record<string, unknown>)[key] = value;
 }

@@ -29,6 +29,11 @@ export function compile(text: string, setup: Setup = {}): ReturnType<typeof crea
 export function render(text: string, setup: Setup = {}): string {
   const set = compile(text, setup);
   if (set.problems.length > 0) throw new Error(set.problems.map((problem) => problem.text).join("\n"));
+  return run(set, setup);
+}
+
+/** The output of a compiled `main`. */
+export function run(set: ReturnType<typeof createEngine>, setup: Setup = {}): string {
   let out = "";
   const sink = {
     text: (chunk: string) => {
