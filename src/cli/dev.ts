@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type DevCluster, startDevCluster } from "../devcluster/dev.ts";
 import type { Outlet } from "../devcluster/narrator.ts";
-import { type Proof, proveOnce } from "../devcluster/once.ts";
+import { firstAnswer, type Proof, proveOnce } from "../devcluster/once.ts";
 import { HapticError, UsageError } from "../errors.ts";
 import { readFlags, wholeNumber } from "./flags.ts";
 import { stopSignal } from "./signals.ts";
@@ -123,6 +123,18 @@ function someHost({ session }: DevCluster): string | undefined {
   return rules?.find(({ host }) => host !== undefined)?.host;
 }
 
+/** Says of real requests that they were answered; of manifests whose hosts are not known, that HAProxy is ready. */
+async function traffic(cluster: DevCluster): Promise<string> {
+  const host = someHost(cluster);
+  if (host === undefined) return "HAProxy serves";
+  const answers = cluster.session.pods.map(async ({ spec }) => `${await firstAnswer(spec, host)} through ${spec.name}`);
+  try {
+    return `live traffic: ${host} is answered by ${(await Promise.all(answers)).join(", ")}`;
+  } catch (error) {
+    return `HAProxy serves, but ${error instanceof Error ? error.message : String(error)};`;
+  }
+}
+
 /** What the parts said last, when there is no live traffic. */
 function explain({ narrator, session }: DevCluster): void {
   for (const source of narrator.sources) {
@@ -194,7 +206,7 @@ export const command: Command = {
     const lines = introduction(cluster, someHost(cluster));
     if (flags.json === true) outlet.line(lines.join("\n"), { type: "live", startMs: Math.round(age()) });
     else process.stdout.write(`\n${lines.join("\n")}\n`);
-    outlet.line(`live traffic after ${(age() / 1_000).toFixed(1)} s; Ctrl-C ends it`, { type: "note" });
+    outlet.line(`${await traffic(cluster)} after ${(age() / 1_000).toFixed(1)} s; Ctrl-C ends it`, { type: "note" });
     await cluster.ended;
     outlet.line("stopped, nothing is left behind", { type: "stopped" });
     return 0;

@@ -55,6 +55,7 @@ export function startDevCluster(options: DevOptions, outlet: Outlet, verbose = f
     live,
     ended,
     stop() {
+      narrator.hush();
       actor.send({ type: "CLUSTER.STOP" });
       return ended;
     },

@@ -48,6 +48,7 @@ export class Narrator implements DevListener {
   readonly #options: NarratorOptions;
   readonly #ledger: InForceLedger;
   readonly #tails = new Map<string, string[]>();
+  #hushed = false;
   readonly #followers = new Set<(reached: InForce) => void>();
 
   constructor(options: NarratorOptions) {
@@ -73,9 +74,15 @@ export class Narrator implements DevListener {
     const tail = this.#tails.get(source) ?? [];
     this.#tails.set(source, [...tail, line].slice(-KEPT_LINES));
     if (this.#options.verbose) this.#options.outlet.line(`${source}: ${line}`, { type: "output", source });
+    if (this.#hushed) return;
     const entry = parse(line);
     if (entry !== undefined && source === "controller") this.#controllerSaid(entry);
     else if (!this.#options.verbose && /\[ALERT\]/.test(line)) this.say(`${source}: ${line}`);
+  }
+
+  /** From now on containers end because they shall: what they say about it is no news. */
+  hush(): void {
+    this.#hushed = true;
   }
 
   /** The last lines of a source's output, for a report of what went wrong. */

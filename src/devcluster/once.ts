@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DevClusterError } from "../errors.ts";
 import type { DevCluster } from "./dev.ts";
+import type { PodSpec } from "./pods.ts";
 import { type Answer, type Lane, type LaneReport, startLane, sumOf } from "./load/index.ts";
 
 export interface Proof {
@@ -132,8 +133,12 @@ export async function proveOnce(cluster: DevCluster, startMs: number): Promise<P
   let reloads = -1;
   const lanes: Lane[] = [];
   try {
-    await Promise.all(session.pods.map(({ spec }) => firstAnswer(spec.address, scenario.host)));
-    const before = await reloadsOf(session.debugUrl);
+    await Promise.all(session.pods.map(({ spec }) => firstAnswer(spec, scenario.host)));
+    // The first set comes by a reload; it counts as applied only when every pod has acknowledged it.
+    const before = await within("the first deployment's end", async () => {
+      const { deployments, reloads: count } = await countersOf(session.debugUrl);
+      return deployments > 0 ? count : undefined;
+    });
     const seen = new FirstAnswers();
     for (const { spec } of session.pods) lanes.push(...startTraffic(spec.name, spec.address, scenario, seen));
     inForceMs.endpoint = await scaleUp(cluster, scenario, seen);
@@ -142,7 +147,7 @@ export async function proveOnce(cluster: DevCluster, startMs: number): Promise<P
     await within(`${LEAST_REQUESTS} requests`, () =>
       sumOf(lanes.map((lane) => lane.report())).requests >= LEAST_REQUESTS ? true : undefined,
     );
-    reloads = (await reloadsOf(session.debugUrl)) - before;
+    reloads = (await countersOf(session.debugUrl)).reloads - before;
   } catch (error) {
     problems.push(error instanceof Error ? error.message : String(error));
   }
@@ -199,12 +204,16 @@ function startTraffic(pod: string, address: string, { host, tls }: Scenario, see
   return lanes;
 }
 
-/** Waits until the demo answers through a pod: its endpoints came after the pod. */
-async function firstAnswer(address: string, host: string): Promise<void> {
-  await within(`an answer of ${host} through ${address}`, async () => {
+/** Waits until a host answers through a pod (its endpoints come a moment after the pod); tells which backend it was. */
+export async function firstAnswer(
+  { address, httpPort }: Pick<PodSpec, "address" | "httpPort">,
+  host: string,
+): Promise<string> {
+  return within(`an answer of ${host} through ${address}`, async () => {
+    let servedBy: string | undefined;
     const lane = startLane({
       name: "first",
-      target: { address, port: HTTP_PORT },
+      target: { address, port: httpPort },
       protocol: "http/1.1",
       connection: "one-shot",
       method: "GET",
@@ -212,8 +221,12 @@ async function firstAnswer(address: string, host: string): Promise<void> {
       path: "/",
       workers: 1,
       limit: 1,
+      onAnswer: ({ status, headers }) => {
+        if (status === 200) servedBy = headers["x-served-by"] ?? "";
+      },
     });
-    return (await lane.done).failed === 0 ? true : undefined;
+    await lane.done;
+    return servedBy;
   });
 }
 
@@ -288,9 +301,9 @@ async function addHost({ session }: DevCluster, scenario: Scenario, reports: Lan
   }
 }
 
-async function reloadsOf(debugUrl: string): Promise<number> {
+async function countersOf(debugUrl: string): Promise<{ readonly reloads: number; readonly deployments: number }> {
   const answer = await fetch(`${debugUrl}/debug/vars/counters`, { signal: AbortSignal.timeout(5_000) });
-  return ((await answer.json()) as { reloads: number }).reloads;
+  return (await answer.json()) as { reloads: number; deployments: number };
 }
 
 function rounded(ms: number): number {
