@@ -39,7 +39,11 @@ export type PodApplyCommand =
   | { readonly type: "POD.PROMOTE"; readonly planId: string }
   | { readonly type: "POD.REVERT"; readonly planId: string };
 
-export type PodApplyEvent = PodApplyCommand | { readonly type: "BLOB.STALE" };
+export type PodApplyEvent =
+  | PodApplyCommand
+  | { readonly type: "BLOB.STALE" }
+  /** The chart's own: what the pod holds was heard of. */
+  | { readonly type: "PLAN.HEARD" };
 
 export type PodApplyOutcome = "applied" | "unchanged" | "failed" | "reverted";
 
@@ -127,6 +131,7 @@ export const podApplyMachine = setup({
         verify: false,
         form: params.known.drifted ? "full" : context.form,
       });
+      enqueue.raise({ type: "PLAN.HEARD" });
       if (params.known.applied !== "" && !params.known.blobStored) enqueue.raise({ type: "BLOB.STALE" });
     }),
     /** What the agent says after an apply, a promotion or a revert; nothing is known after any other answer. */
@@ -137,6 +142,7 @@ export const podApplyMachine = setup({
         return;
       }
       enqueue.assign({ known: reply.known });
+      enqueue.raise({ type: "PLAN.HEARD" });
       if (reply.known.applied !== "" && !reply.known.blobStored) enqueue.raise({ type: "BLOB.STALE" });
     }),
     claim: assign(({ context }) => ({ inFlight: context.wanted })),
@@ -185,7 +191,9 @@ export const podApplyMachine = setup({
     settleDebt: assign(({ context }) => ({ owed: context.wanted !== context.inFlight })),
     clearDebt: assign({ owed: false }),
     clearRefused: assign({ refused: "" }),
-    clearValidated: assign({ validated: "" }),
+    notePromoted: assign(({ context: { known, validated } }, params: { reply: ApplyReply }) => ({
+      known: known === undefined || params.reply.kind !== "applied" ? known : { ...known, lastGood: validated },
+    })),
   },
   guards: {
     unknown: ({ context }) => context.known === undefined || context.verify,
@@ -204,6 +212,7 @@ export const podApplyMachine = setup({
   },
   delays: {
     backoff: ({ context }) => context.backoffMs(context.attempt),
+    promotionSettle: 250,
     blobSettle: 500,
     blobRetry: 5_000,
   },
@@ -236,10 +245,6 @@ export const podApplyMachine = setup({
         idle: {
           on: {
             "POD.APPLY": { target: "deciding", actions: { type: "want", params: ({ event }) => event } },
-            "POD.PROMOTE": {
-              target: "deciding",
-              actions: { type: "noteValidated", params: ({ event }) => ({ planId: event.planId }) },
-            },
             "POD.REVERT": {
               target: "deciding",
               actions: { type: "noteRefused", params: ({ event }) => ({ planId: event.planId }) },
@@ -252,7 +257,6 @@ export const podApplyMachine = setup({
             { guard: "mustRevert", target: "reverting" },
             { guard: "idle", target: "idle" },
             { guard: "owing", target: "deciding", reenter: true, actions: ["reportUnchanged", "clearDebt"] },
-            { guard: "promotable", target: "promoting" },
             { guard: "there", target: "idle" },
             { target: "sending" },
           ],
@@ -345,18 +349,6 @@ export const podApplyMachine = setup({
             },
           },
         },
-        promoting: {
-          invoke: {
-            id: "promote",
-            src: "promote",
-            input: ({ context }) => ({ pod: context.pod, planId: context.validated }),
-            onDone: {
-              target: "deciding",
-              actions: ["clearValidated", { type: "adoptReply", params: ({ event }) => ({ reply: event.output }) }],
-            },
-            onError: { target: "deciding", actions: "clearValidated" },
-          },
-        },
         reverting: {
           invoke: {
             id: "revert",
@@ -381,6 +373,34 @@ export const podApplyMachine = setup({
           after: { backoff: "deciding" },
         },
         deposed: {},
+      },
+    },
+    // Beside the work: neither a promotion nor a blob may keep the next change waiting.
+    promotion: {
+      initial: "none",
+      states: {
+        none: {
+          on: {
+            "POD.PROMOTE": {
+              target: "settling",
+              actions: { type: "noteValidated", params: ({ event }) => ({ planId: event.planId }) },
+            },
+            "PLAN.HEARD": { guard: "promotable", target: "settling" },
+          },
+        },
+        settling: { after: { promotionSettle: [{ guard: "promotable", target: "promoting" }, { target: "none" }] } },
+        promoting: {
+          invoke: {
+            id: "promote",
+            src: "promote",
+            input: ({ context }) => ({ pod: context.pod, planId: context.validated }),
+            onDone: {
+              target: "none",
+              actions: { type: "notePromoted", params: ({ event }) => ({ reply: event.output }) },
+            },
+            onError: "none",
+          },
+        },
       },
     },
     blob: {

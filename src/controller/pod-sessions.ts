@@ -106,17 +106,26 @@ export class PodSessions {
     }
   }
 
+  /** Runs beside other applies, so its answer says nothing of what the pod holds but its last good plan. */
   async promote(podId: string, planId: string, signal: AbortSignal): Promise<ApplyReply> {
     const session = this.#session(podId);
     if (session.state === undefined) return { kind: "moved" };
-    const reply = await this.#post(
-      session,
-      promotion(planId, session.state, this.#token(this.#deps.seq())),
-      [],
-      [],
-      signal,
-    );
-    return reply.kind === "missing" ? { kind: "baseline_unknown" } : reply.reply;
+    const started = this.#deps.now();
+    const manifest = promotion(planId, session.state, this.#token(this.#deps.seq()));
+    const answer = await session.port.apply(manifest, [], signal);
+    if (answer.kind !== "result" || !answer.result.ok || answer.result.lkg_plan_id !== planId) return { kind: "moved" };
+    const { mode } = answer.result;
+    this.#deps.onApply({
+      pod: podId,
+      planId,
+      mode,
+      ok: true,
+      reasons: [],
+      message: "",
+      tookMs: this.#deps.now() - started,
+    });
+    session.state = { ...session.state, lastGood: planId };
+    return { kind: "applied", mode, known: known(session.state, false) };
   }
 
   async revert(podId: string, planId: string, signal: AbortSignal): Promise<ApplyReply> {

@@ -106,12 +106,15 @@ modelTests({
   key,
   events: [
     { type: "POD.APPLY", planId: "p1", seq: 1, verify: false },
+    { type: "POD.APPLY", planId: "p1", seq: 1, verify: true },
     { type: "POD.PROMOTE", planId: "p1" },
     done("readState", known("p1")),
     done("readState", known("p1", { lastGood: "p1" })),
     done("promote", { kind: "applied", mode: "noop", known: known("p1", { lastGood: "p1" }) }),
     done("promote", { kind: "moved" }),
     failed("promote"),
+    failed("readState"),
+    { type: "xstate.after.promotionSettle.podApply.promotion.settling" },
   ],
 });
 
