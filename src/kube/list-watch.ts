@@ -75,6 +75,8 @@ class ListWatchSession {
   #reason: RelistReason = "start";
   /** The last attempt did not end as it should: perhaps the server is not the one that our version is of. */
   #doubtful = false;
+  /** The last signal was a FAULT: who listens is told when all is well again, also where nothing else happens. */
+  #faulted = false;
 
   constructor(deps: ListWatchDeps, target: ResourceTarget, options: WatchOptions, subscriber: Subscriber<WatchSignal>) {
     this.#deps = deps;
@@ -135,6 +137,7 @@ class ListWatchSession {
             `watch ${what}: the server ended the watch after ${Math.round(livedMs)} ms`,
           );
     const retryInMs = Math.max(this.#backoff.next(livedMs), (error as Partial<KubeError>).retryAfterMs ?? 0);
+    this.#faulted = true;
     this.#emit({ type: "FAULT", error, retryInMs });
     await this.#sleep(retryInMs);
   }
@@ -151,6 +154,7 @@ class ListWatchSession {
       if (this.stopped) return;
     }
     this.#version = version;
+    this.#faulted = false;
     this.#emit({ type: "SYNCED", resourceVersion: version });
   }
 
@@ -201,6 +205,10 @@ class ListWatchSession {
         signal: abort.signal,
         what,
       });
+      if (this.#faulted && this.#version !== undefined) {
+        this.#faulted = false;
+        this.#emit({ type: "BOOKMARK", resourceVersion: this.#version });
+      }
       const lines = new LineSplitter();
       let sliceStart = clock.now();
       for await (const chunk of body) {

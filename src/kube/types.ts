@@ -26,6 +26,7 @@ export type WatchSignal =
   | { readonly type: "PAGE"; readonly objects: readonly KubeObject[] }
   | { readonly type: "SYNCED"; readonly resourceVersion: string }
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: KubeObject }
+  /** Nothing was missed up to this version. Also told once when a watch goes on after a FAULT. */
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string }
   /** The stream goes on by itself after `retryInMs`; the objects known so far stay valid. */
   | { readonly type: "FAULT"; readonly error: Error; readonly retryInMs: number };
