@@ -189,3 +189,7 @@ export const fieldTooMany = (field: string, actual: number, max: number): FieldE
   reason: "FieldValueTooMany",
   message: `Too many: ${actual}: must have at most ${max} ${max === 1 ? "item" : "items"}`,
 });
+
+/** 422 of the options of a request: `kind` is `ListOptions`, `PatchOptions`, … */
+export const optionsInvalid = (kind: string, error: FieldError): StatusError =>
+  invalid({ group: "meta.k8s.io", kind }, "", [error]);

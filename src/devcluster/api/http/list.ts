@@ -3,7 +3,7 @@ import type { Fields } from "../objects.ts";
 import { shownBytes, shownObject } from "../operations/encode.ts";
 import type { ApiState } from "../operations/context.ts";
 import type { View } from "../resources/definition.ts";
-import { StatusError, badRequest } from "../status.ts";
+import { StatusError, badRequest, fieldForbidden, optionsInvalid } from "../status.ts";
 import type { StoredVersion } from "../storage/record.ts";
 import { lowerBound, rangeOf } from "../storage/sorted-records.ts";
 import type { ResourceStore } from "../storage/resource-store.ts";
@@ -31,13 +31,13 @@ function readToken(text: string): Token {
   } catch {
     // refused below like any other malformed token
   }
-  throw badRequest("continue key is not valid: illegal base64 data");
+  throw badRequest("invalid continue token: continue key is not valid: invalid character looking for beginning of value");
 }
 
 /** A number, or 400 (500 for watches, as the real server has it). */
 export function readRevision(text: string, code: 400 | 500 = 400): number {
   if (/^\d+$/.test(text)) return Number(text);
-  const message = `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+  const message = `${code === 400 ? "invalid resource version: " : ""}resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
   throw code === 500 ? new StatusError(500, "", message) : new StatusError(400, "BadRequest", message);
 }
 
@@ -50,22 +50,21 @@ export const tooLarge = (wanted: number, current: number): StatusError =>
 const expired = (message: string, metadata: Fields = {}): StatusError =>
   new StatusError(410, "Expired", message, undefined, { metadata });
 
-const optionsInvalid = (text: string): StatusError =>
-  new StatusError(422, "Invalid", `ListOptions.meta.k8s.io "" is invalid: ${text}`);
+const refusedOption = (field: string, why: string): StatusError => optionsInvalid("ListOptions", fieldForbidden(field, why));
 
 /** The revision a list is read at, from its options; undefined = now. */
 function wantedRevision(store: ResourceStore, query: URLSearchParams): number | undefined {
   const text = query.get("resourceVersion") ?? "";
   const match = query.get("resourceVersionMatch");
   if (query.get("sendInitialEvents") !== null) {
-    throw optionsInvalid("sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list");
+    throw refusedOption("sendInitialEvents", "sendInitialEvents is forbidden for list");
   }
   if (match !== null && text === "") {
-    throw optionsInvalid("resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided");
+    throw refusedOption("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided");
   }
   if (text === "" || text === "0") {
     if (match === "Exact" && text === "0") {
-      throw optionsInvalid(`resourceVersionMatch: Forbidden: resourceVersionMatch "Exact" is forbidden for resourceVersion "0"`);
+      throw refusedOption("resourceVersionMatch", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
     }
     return undefined;
   }
@@ -85,7 +84,7 @@ function recordsAt(store: ResourceStore, revision: number | undefined, message: 
 export function listPage(state: ApiState, view: View, selection: Selection, query: URLSearchParams): Page {
   const store = state.database.store(view.definition);
   const limitText = query.get("limit") ?? "0";
-  if (!/^-?\d+$/.test(limitText)) throw badRequest(`unable to decode query: limit`);
+  if (!/^-?\d+$/.test(limitText)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(limitText)}: invalid syntax`);
   const limit = Math.max(0, Number(limitText));
   const continueText = query.get("continue") ?? "";
   let revision: number | undefined;

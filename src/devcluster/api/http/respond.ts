@@ -29,7 +29,7 @@ export function sendBytes(request: ApiRequest, code: number, bytes: Buffer, type
 }
 
 export const sendJson = (request: ApiRequest, code: number, value: unknown, type?: string, extra?: Readonly<Record<string, string>>): void =>
-  sendBytes(request, code, Buffer.from(JSON.stringify(value)), type, extra);
+  sendBytes(request, code, Buffer.from(`${JSON.stringify(value)}\n`), type, extra);
 
 export const sendText = (request: ApiRequest, code: number, text: string, extra?: Readonly<Record<string, string>>): void =>
   sendBytes(request, code, Buffer.from(text), "text/plain; charset=utf-8", extra);

@@ -20,7 +20,7 @@ export function selectionOf(view: View, target: Target, query: URLSearchParams):
   let fieldText = query.get("fieldSelector") ?? "";
   if (target.watch && target.name !== undefined) fieldText = `metadata.name=${target.name}`;
   const known = ["metadata.name", "metadata.namespace"].map((name) => JSON.stringify(name)).join(", ");
-  const plain = view.fieldReaders.size === 2 && view.definition.group === "";
+  const plain = view.fieldReaders.size === 2 && view.definition.builtIn;
   const fields = parseFieldSelector(fieldText, view.fieldReaders, (field) =>
     plain ? `${JSON.stringify(field)} is not a known field selector: only ${known}` : `field label not supported: ${field}`,
   );

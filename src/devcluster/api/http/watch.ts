@@ -4,7 +4,7 @@ import type { Fields } from "../objects.ts";
 import { shownObject } from "../operations/encode.ts";
 import type { ApiState } from "../operations/context.ts";
 import type { View } from "../resources/definition.ts";
-import { StatusError } from "../status.ts";
+import { StatusError, fieldForbidden, optionsInvalid } from "../status.ts";
 import type { Change } from "../storage/record.ts";
 import type { ResourceStore } from "../storage/resource-store.ts";
 import { partialMetadata, tableOf, tableRow } from "../tables/table.ts";
@@ -65,8 +65,7 @@ interface Plan {
   readonly bookmarks: boolean;
 }
 
-const optionsInvalid = (text: string): StatusError =>
-  new StatusError(422, "Invalid", `ListOptions.meta.k8s.io "" is invalid: ${text}`);
+const refusedMatch = (why: string): StatusError => optionsInvalid("ListOptions", fieldForbidden("resourceVersionMatch", why));
 
 /** What a watch begins with; "expired" when its revision is too old. */
 function planOf(state: ApiState, options: WatchOptions, store: ResourceStore, query: URLSearchParams): Plan | "expired" {
@@ -76,10 +75,10 @@ function planOf(state: ApiState, options: WatchOptions, store: ResourceStore, qu
   const send = query.get("sendInitialEvents");
   const bookmarks = query.get("allowWatchBookmarks") === "true" || query.get("allowWatchBookmarks") === "1";
   if (send !== null && match !== "NotOlderThan") {
-    throw optionsInvalid("resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+    throw refusedMatch("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
   }
   if (send === null && match !== null) {
-    throw optionsInvalid("resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+    throw refusedMatch("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
   }
   const revision = text === "" ? 0 : readRevision(text, 500);
   const wantsInitial = send === "true" || (send === null && revision === 0);

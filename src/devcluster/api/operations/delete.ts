@@ -3,7 +3,7 @@ import type { ApiObject } from "../objects.ts";
 import { isFields, secondsTime } from "../objects.ts";
 import type { View } from "../resources/definition.ts";
 import { storageKey } from "../resources/definition.ts";
-import { StatusError, forbidden, notFound } from "../status.ts";
+import { StatusError, fieldNotSupported, forbidden, notFound, optionsInvalid } from "../status.ts";
 import { storedVersion } from "../storage/record.ts";
 import type { StoredVersion } from "../storage/record.ts";
 import { collectDependents, continueDeletion } from "./collector.ts";
@@ -29,10 +29,9 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
   const preconditions = isFields(given["preconditions"]) ? given["preconditions"] : {};
   const policy = given["propagationPolicy"] ?? query.get("propagationPolicy") ?? "Background";
   if (policy !== "Background" && policy !== "Foreground" && policy !== "Orphan") {
-    throw new StatusError(
-      422,
-      "Invalid",
-      `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
+    throw optionsInvalid(
+      "DeleteOptions",
+      fieldNotSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]),
     );
   }
   const orphan = given["orphanDependents"] === true;

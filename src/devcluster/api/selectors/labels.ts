@@ -42,7 +42,7 @@ const unexpected = (found: string | undefined, expected: string): Error =>
   badRequest(`found '${found ?? ""}', expected: ${expected}`);
 
 function values(tokens: Tokens): ReadonlySet<string> {
-  if (!tokens.takeIf("(")) throw unexpected(tokens.next, "'('");
+  if (!tokens.takeIf("(")) throw badRequest(`unable to parse requirement: found '${tokens.next ?? ""}' expected: '('`);
   const found = new Set<string>();
   do found.add(isWord(tokens.next) ? tokens.take() : "");
   while (tokens.takeIf(","));

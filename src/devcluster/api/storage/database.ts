@@ -16,6 +16,8 @@ export class Database {
   readonly #dependents = new Map<string, Map<string, StoredAt>>();
   readonly #historyCapacity: number;
   readonly #listeners: ((resource: ResourceName, change: Change) => void)[] = [];
+  /** Where a store that is made again begins to know its past. */
+  readonly #dropped = new Map<string, number>();
   #revision = 0;
 
   constructor(historyCapacity: number) {
@@ -41,7 +43,7 @@ export class Database {
       },
       this.#historyCapacity,
     );
-    store.history.expire(this.#revision);
+    store.history.expire(this.#dropped.get(id) ?? 0);
     store.listen((change) => {
       this.#index(resource, id, change);
       for (const listener of this.#listeners) listener(resource, change);
@@ -56,7 +58,9 @@ export class Database {
   }
 
   drop(resource: ResourceName): void {
-    this.#stores.delete(qualified(resource.plural, resource.group));
+    const id = qualified(resource.plural, resource.group);
+    this.#stores.delete(id);
+    this.#dropped.set(id, this.#revision);
   }
 
   /** Objects that name `uid` as an owner. */
