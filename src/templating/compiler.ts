@@ -4,11 +4,11 @@
  * see) and `root+NAME`, `component+NAME` (imported files).
  */
 import { Eta } from "eta/core";
-import { Declarations } from "./check/declarations.ts";
+import type { Declarations } from "./check/declarations.ts";
 import type { MacroInfo } from "./check/scope.ts";
 import { Statements } from "./check/statements.ts";
 import type { Kind, UnitHost } from "./check/unit.ts";
-import { commas, literal, type Code } from "./emit/code.ts";
+import { literal, type Code } from "./emit/code.ts";
 import { analyse, print } from "./emit/print.ts";
 import { natives } from "./functions/registry.ts";
 import { compileInRealm } from "./runtime/realm.ts";
@@ -79,7 +79,9 @@ export class Compiler extends Eta {
     this.#options = options;
     for (const source of options.sources) this.#sources.set(source.name, source);
     const roots = new Set(options.entries.filter((entry) => entry.kind === "root").map((entry) => entry.template));
-    this.#snippets = [...this.#sources.keys()].filter((name) => !roots.has(name)).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    this.#snippets = [...this.#sources.keys()]
+      .filter((name) => !roots.has(name))
+      .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     Object.assign(this, {
       templatesSync: new UnitCache(),
       resolvePath: (key: string) => key,
@@ -156,7 +158,11 @@ export class Compiler extends Eta {
     const cycle = this.#open.indexOf(key);
     if (cycle === -1) return true;
     const names = [...this.#open.slice(cycle), key].map((open) => open.slice(open.search(/[:+]/) + 1));
-    this.#report(from!, `${what} cycle: ${names.join(" → ")}`, "a template cannot render itself; use a macro for recursion");
+    this.#report(
+      from!,
+      `${what} cycle: ${names.join(" → ")}`,
+      "a template cannot render itself; use a macro for recursion",
+    );
     return false;
   }
 
@@ -172,7 +178,11 @@ export class Compiler extends Eta {
     return key;
   }
 
-  #requireImport(name: string, kind: Kind, from: Place): { key: string; exports: ReadonlyMap<string, MacroInfo> } | undefined {
+  #requireImport(
+    name: string,
+    kind: Kind,
+    from: Place,
+  ): { key: string; exports: ReadonlyMap<string, MacroInfo> } | undefined {
     const key = `${kind}+${name}`;
     if (!this.#enter(key, "import", from)) return undefined;
     const known = this.#checked.get(key);
@@ -187,9 +197,18 @@ export class Compiler extends Eta {
 
   #finish(key: string, unit: Statements, body: Code, exports: ReadonlyMap<string, MacroInfo>): void {
     this.#open.pop();
-    this.#checked.set(key, { includes: unit.includes, mounts: unit.mounts, exports, imports: [...unit.imports.keys()] });
+    this.#checked.set(key, {
+      includes: unit.includes,
+      mounts: unit.mounts,
+      exports,
+      imports: [...unit.imports.keys()],
+    });
     const globals = [...unit.globals].map(([name, js]) => `const ${js} = $.global(${literal(name)});\n`);
-    const imports = [...unit.imports].map(([imported, js]): Code => [`const ${js} = `, { node: "delegate", code: `$.module(${literal(imported)})` }, ";\n"]);
+    const imports = [...unit.imports].map(([imported, js]): Code => [
+      `const ${js} = `,
+      { node: "delegate", code: `$.module(${literal(imported)})` },
+      ";\n",
+    ]);
     const code: Code = ['"use strict";\nreturn function* ($) {\nlet $r;\n', globals, imports, body, "};\n"];
     analyse(code);
     const printed = print(code);
@@ -197,5 +216,3 @@ export class Compiler extends Eta {
     this.maps.push({ key, ...printed });
   }
 }
-
-export { commas };

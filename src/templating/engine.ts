@@ -6,7 +6,15 @@ import { natives } from "./functions/registry.ts";
 import { LimitFault, RestartNeeded, TemplateFault } from "./runtime/faults.ts";
 import { Runtime } from "./runtime/runtime.ts";
 import { makeProblem, type Place } from "./syntax/problems.ts";
-import type { CompiledSet, EntryKind, EntryPoint, RunEnvironment, TemplateProblem, TemplateRun, TemplateSource } from "./types.ts";
+import type {
+  CompiledSet,
+  EntryKind,
+  EntryPoint,
+  RunEnvironment,
+  TemplateProblem,
+  TemplateRun,
+  TemplateSource,
+} from "./types.ts";
 
 export interface EngineOptions {
   readonly sources: readonly TemplateSource[];
@@ -15,7 +23,10 @@ export interface EngineOptions {
   /** Whether a snippet is incremental: roots mount its output instead of running it. */
   readonly incremental: (name: string) => boolean;
   /** Names the two kinds of entry points see, with their types. */
-  readonly globals: { readonly root: Readonly<Record<string, GlobalDeclaration>>; readonly component: Readonly<Record<string, GlobalDeclaration>> };
+  readonly globals: {
+    readonly root: Readonly<Record<string, GlobalDeclaration>>;
+    readonly component: Readonly<Record<string, GlobalDeclaration>>;
+  };
   /** Types of host objects, by the name `hostObject` is given. */
   readonly hostTypes: Readonly<Record<string, HostTypeDeclaration>>;
 }
@@ -61,7 +72,10 @@ class Engine implements CompiledSet {
 
   *#run(key: string, environment: RunEnvironment): TemplateRun {
     const compiler = this.#compiler;
-    const runtime = new Runtime(environment, { unit: (name) => compiler.unit(name), native: (name) => natives.value(name) });
+    const runtime = new Runtime(environment, {
+      unit: (name) => compiler.unit(name),
+      native: (name) => natives.value(name),
+    });
     try {
       yield* runtime.include(key);
     } catch (error) {
@@ -84,7 +98,11 @@ class Engine implements CompiledSet {
     if (!known && !tooDeep) return error;
     const name = key.slice(key.indexOf(":") + 1);
     const [place, ...callers] = places;
-    const message = tooDeep ? (raised.message.includes("string length") ? "the template makes too much text" : "calls are nested too deeply") : raised.message;
+    const message = tooDeep
+      ? raised.message.includes("string length")
+        ? "the template makes too much text"
+        : "calls are nested too deeply"
+      : raised.message;
     const limit = error instanceof LimitFault || tooDeep;
     const problem = makeProblem(
       limit ? "HAPTIC_E_TEMPLATE_LIMIT" : "HAPTIC_E_TEMPLATE_RUN",

@@ -20,5 +20,13 @@ export { families } from "./functions/registry.ts";
 export type { TemplateFunction } from "./functions/define.ts";
 export type { GlobalDeclaration, HostTypeDeclaration, MethodDeclaration } from "./check/declarations.ts";
 export type {
-  CompiledSet, EntryKind, EntryPoint, RunEnvironment, Sink, Suspension, TemplateProblem, TemplateRun, TemplateSource,
+  CompiledSet,
+  EntryKind,
+  EntryPoint,
+  RunEnvironment,
+  Sink,
+  Suspension,
+  TemplateProblem,
+  TemplateRun,
+  TemplateSource,
 } from "./types.ts";

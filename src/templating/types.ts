@@ -50,9 +50,7 @@ export interface Sink {
 }
 
 /** What a suspended run asks of its driver. */
-export type Suspension =
-  | { readonly kind: "slice" }
-  | { readonly kind: "read"; readonly request: unknown };
+export type Suspension = { readonly kind: "slice" } | { readonly kind: "read"; readonly request: unknown };
 
 export interface RunEnvironment {
   /** Values of the declared globals, by name. Host objects are made with `hostObject`. */
@@ -64,7 +62,10 @@ export interface RunEnvironment {
   readonly due: () => boolean;
   /** Text of all instances of an incremental snippet, for where a root needs it as a string (macro, expression). */
   readonly renderIncremental?: (snippet: string) => string;
-  /** The instant that time-dependent functions (certificate_info) see, in milliseconds; the machine's clock by default. */
+  /**
+   * The instant that certificate_info's `expired` is judged at, in milliseconds. Without it nothing is expired: output that
+   * is cached must not depend on the clock.
+   */
   readonly now?: number;
 }
 

@@ -5,7 +5,17 @@ import type { Expression } from "../syntax/tree.ts";
 import { Expressions } from "./expressions.ts";
 import type { MacroInfo, Value } from "./scope.ts";
 import {
-  ANY, ANY_SLICE, basicType, ERROR, INT, isInteger, isNil, isString, sameType, STRING, typeName, VOID, type FunctionType, type Type,
+  ANY,
+  ANY_SLICE,
+  basicType,
+  INT,
+  isNil,
+  isString,
+  STRING,
+  typeName,
+  VOID,
+  type FunctionType,
+  type Type,
 } from "./types.ts";
 
 type Call = Expression & { kind: "call" };
@@ -48,7 +58,8 @@ export abstract class Calls extends Expressions {
   }
 
   private convertCall(to: Type, x: Call): Value {
-    if (x.args.length !== 1 || x.spread) this.fail(x.at, `conversion to ${typeName(to)} takes one value, got ${x.args.length}`);
+    if (x.args.length !== 1 || x.spread)
+      this.fail(x.at, `conversion to ${typeName(to)} takes one value, got ${x.args.length}`);
     return this.conversion(to, this.expression(x.args[0]!), x.at);
   }
 
@@ -60,14 +71,20 @@ export abstract class Calls extends Expressions {
   protected args(name: string, type: FunctionType, x: Call): Code[] {
     const { params, variadic } = type;
     const fixed = variadic ? params.length - 1 : params.length;
-    if (x.args.length < fixed) this.arity(name, variadic ? `at least ${fixed}` : String(fixed), x.args.length, true, x.at);
+    if (x.args.length < fixed)
+      this.arity(name, variadic ? `at least ${fixed}` : String(fixed), x.args.length, true, x.at);
     if (!variadic && x.args.length > fixed) this.arity(name, String(fixed), x.args.length, false, x.at);
-    if (x.spread && (!variadic || x.args.length !== params.length)) this.fail(x.at, `cannot use ... in call to ${name}`);
+    if (x.spread && (!variadic || x.args.length !== params.length))
+      this.fail(x.at, `cannot use ... in call to ${name}`);
     const types: Type[] = [];
     const codes = x.args.map((arg, i): Code => {
       const to = i < fixed ? params[i]! : params.at(-1)!;
       if (x.spread && i === x.args.length - 1) {
-        return ["...(", this.convert(this.borrowed(arg), { kind: "slice", element: to }, arg.at, `argument to ${name}`), " ?? [])"];
+        return [
+          "...(",
+          this.convert(this.borrowed(arg), { kind: "slice", element: to }, arg.at, `argument to ${name}`),
+          " ?? [])",
+        ];
       }
       const value = this.expression(arg, to);
       types.push(value.type);
@@ -78,9 +95,20 @@ export abstract class Calls extends Expressions {
   }
 
   /** What a call with these results gives where `wanted` values are taken. */
-  private outcome(results: readonly Type[], wanted: number, single: () => Code, pair: () => Code, at: number, name: string): Value {
+  private outcome(
+    results: readonly Type[],
+    wanted: number,
+    single: () => Code,
+    pair: () => Code,
+    at: number,
+    name: string,
+  ): Value {
     if (wanted > 1) {
-      if (results.length !== wanted) this.fail(at, `assignment mismatch: ${wanted} variables but ${name} gives ${results.length} value${results.length === 1 ? "" : "s"}`);
+      if (results.length !== wanted)
+        this.fail(
+          at,
+          `assignment mismatch: ${wanted} variables but ${name} gives ${results.length} value${results.length === 1 ? "" : "s"}`,
+        );
       return { code: pair(), type: results[0]!, results };
     }
     return { code: single(), type: results[0] ?? VOID };
@@ -91,7 +119,14 @@ export abstract class Calls extends Expressions {
     const plain: Code = [this.site(x.at), `$.value(${target}(`, commas(args), "))"];
     const pair: Code = withError ? [this.site(x.at), `$.attempt(${target}, [`, commas(args), "])"] : plain;
     const name = x.fn.kind === "name" ? x.fn.name : "call";
-    return this.outcome(type.results, wanted, () => (type.results.length > 1 && !withError ? [plain, "[0]"] : plain), () => pair, x.at, name);
+    return this.outcome(
+      type.results,
+      wanted,
+      () => (type.results.length > 1 && !withError ? [plain, "[0]"] : plain),
+      () => pair,
+      x.at,
+      name,
+    );
   }
 
   private nativeCall(name: string, x: Call, wanted: number): Value {
@@ -100,24 +135,40 @@ export abstract class Calls extends Expressions {
       const keys = x.args.slice(1).map((arg) => (arg.kind === "string" ? arg.text : undefined));
       if (keys.every((key) => key !== undefined && !hostileNames.has(key) && !/^\d/.test(key))) {
         const object = this.borrowed(x.args[0]!);
-        if (object.type.kind === "host") this.fail(x.at, `cannot use ${typeName(object.type)} as a plain value in argument to dig`);
+        if (object.type.kind === "host")
+          this.fail(x.at, `cannot use ${typeName(object.type)} as a plain value in argument to dig`);
         return { code: ["(", object.code, keys.map((key) => `?.[${literal(key!)}]`).join(""), " ?? null)"], type: ANY };
       }
     }
     const args = this.args(name, type, x);
     const types = this.argumentTypes;
-    if ((name === "fallback" || name === "coalesce") && args.length === 2) return { code: ["(", args[0]!, " ?? ", args[1]!, ")"], type: ANY };
-    if (wanted === 0 && fn.effect !== true) this.fail(x.at, `${name}(…) evaluated but not used`, "show it with {{ }} or assign it");
+    if ((name === "fallback" || name === "coalesce") && args.length === 2)
+      return { code: ["(", args[0]!, " ?? ", args[1]!, ")"], type: ANY };
+    if (wanted === 0 && fn.effect !== true)
+      this.fail(x.at, `${name}(…) evaluated but not used`, "show it with {{ }} or assign it");
     const withError = type.results.length === 2 && type.results[1]!.kind === "error";
     const inner = args.length === 0 ? [] : [", ", commas(args)];
     const plain: Code = [this.site(x.at), `F.${name}($`, inner, ")"];
     const pair: Code = withError ? [this.site(x.at), `$.attempt(F.${name}, [$`, inner, "])"] : plain;
-    const value = this.outcome(type.results, wanted, () => (type.results.length > 1 && !withError ? [plain, "[0]"] : plain), () => pair, x.at, name);
+    const value = this.outcome(
+      type.results,
+      wanted,
+      () => (type.results.length > 1 && !withError ? [plain, "[0]"] : plain),
+      () => pair,
+      x.at,
+      name,
+    );
     if (fn.resultType !== undefined && !x.spread && wanted <= 1) return { ...value, type: fn.resultType(types) };
     return value;
   }
 
-  private methodCall(object: Value, hostName: string, fn: Expression & { kind: "selector" }, x: Call, wanted: number): Value {
+  private methodCall(
+    object: Value,
+    hostName: string,
+    fn: Expression & { kind: "selector" },
+    x: Call,
+    wanted: number,
+  ): Value {
     const host = this.host.declarations.hostTypes.get(hostName)!;
     const method = host.methods.get(fn.name);
     if (method === undefined) this.unknownMember(hostName, fn.name, fn.at);
@@ -131,14 +182,24 @@ export abstract class Calls extends Expressions {
     if (method.reads) code = ["(", { node: "read", code: plain, place: this.place(x.at) }, " ?? null)"];
     else if (method.suspends) code = ["(", { node: "delegate", code: plain }, " ?? null)"];
     const pair: Code = withError ? [this.site(x.at), "$.attemptMethod(", target] : code;
-    return this.outcome(type.results, wanted, () => (type.results.length > 1 && !withError ? [code, "[0]"] : code), () => pair, x.at, name);
+    return this.outcome(
+      type.results,
+      wanted,
+      () => (type.results.length > 1 && !withError ? [code, "[0]"] : code),
+      () => pair,
+      x.at,
+      name,
+    );
   }
 
   private macroCall(name: string, macro: MacroInfo, x: Call): Value {
     const variadic = macro.params.at(-1)?.variadic ?? false;
     const type: FunctionType = { kind: "func", params: macro.params.map((p) => p.type), variadic, results: [STRING] };
     const args = this.args(name, type, x);
-    return { code: { node: "call", fn: macro.node, target: [this.site(x.at), macro.target], args: commas(args) }, type: STRING };
+    return {
+      code: { node: "call", fn: macro.node, target: [this.site(x.at), macro.target], args: commas(args) },
+      type: STRING,
+    };
   }
 
   private valueCall(x: Call, wanted: number): Value {
@@ -147,13 +208,25 @@ export abstract class Calls extends Expressions {
       const args = this.args(x.fn.kind === "name" ? x.fn.name : "function", fn.type, x);
       const code: Code = [this.site(x.at), { node: "callValue", fn: fn.code, args: commas(args) }];
       const { results } = fn.type;
-      return this.outcome(results, wanted, () => (results.length > 1 ? ["(", code, ")[0]"] : code), () => code, x.at, "function");
+      return this.outcome(
+        results,
+        wanted,
+        () => (results.length > 1 ? ["(", code, ")[0]"] : code),
+        () => code,
+        x.at,
+        "function",
+      );
     }
     if (fn.type.kind !== "any") this.fail(x.at, `cannot call a value of type ${typeName(fn.type)}`);
     if (x.spread) this.fail(x.at, "cannot use ... in a call of an any value");
     const args = x.args.map((arg) => this.convert(this.expression(arg), ANY, arg.at, "argument"));
     const code: Code = [this.site(x.at), { node: "callValue", fn: fn.code, args: commas(args) }];
-    if (wanted > 1) return { code: ["$.several(", code, `, ${wanted})`], type: ANY, results: Array.from({ length: wanted }, () => ANY) };
+    if (wanted > 1)
+      return {
+        code: ["$.several(", code, `, ${wanted})`],
+        type: ANY,
+        results: Array.from({ length: wanted }, () => ANY),
+      };
     return { code, type: ANY };
   }
 
@@ -161,7 +234,8 @@ export abstract class Calls extends Expressions {
 
   private builtin(name: string, x: Call, wanted: number): Value | undefined {
     const count = (least: number, most: number): void => {
-      if (x.args.length < least) this.arity(name, most === Infinity ? `at least ${least}` : String(least), x.args.length, true, x.at);
+      if (x.args.length < least)
+        this.arity(name, most === Infinity ? `at least ${least}` : String(least), x.args.length, true, x.at);
       if (x.args.length > most) this.arity(name, String(most), x.args.length, false, x.at);
     };
     const used = (): void => {
@@ -174,8 +248,10 @@ export abstract class Calls extends Expressions {
         used();
         const value = this.borrowed(x.args[0]!);
         const { type } = value;
-        if (typeof value.constant === "string") return this.constantValue(BigInt(Buffer.byteLength(value.constant)), INT);
-        if (!isString(type) && type.kind !== "slice" && type.kind !== "map" && type.kind !== "any") this.fail(x.args[0]!.at, `invalid argument for ${name}: ${typeName(type)} has no length`);
+        if (typeof value.constant === "string")
+          return this.constantValue(BigInt(Buffer.byteLength(value.constant)), INT);
+        if (!isString(type) && type.kind !== "slice" && type.kind !== "map" && type.kind !== "any")
+          this.fail(x.args[0]!.at, `invalid argument for ${name}: ${typeName(type)} has no length`);
         return { code: [this.site(x.at), "$.len(", value.code, ")"], type: INT };
       }
       case "append": {
@@ -189,8 +265,14 @@ export abstract class Calls extends Expressions {
       case "delete": {
         count(2, 2);
         const map = this.borrowed(x.args[0]!);
-        if (map.type.kind !== "map" && map.type.kind !== "any") this.fail(x.args[0]!.at, `invalid argument for delete: ${typeName(map.type)} is not a map`);
-        const key = this.convert(this.expression(x.args[1]!), map.type.kind === "map" ? map.type.key : ANY, x.args[1]!.at, "map key");
+        if (map.type.kind !== "map" && map.type.kind !== "any")
+          this.fail(x.args[0]!.at, `invalid argument for delete: ${typeName(map.type)} is not a map`);
+        const key = this.convert(
+          this.expression(x.args[1]!),
+          map.type.kind === "map" ? map.type.key : ANY,
+          x.args[1]!.at,
+          "map key",
+        );
         return { code: [this.site(x.at), "$.remove(", map.code, ", ", key, ")"], type: VOID };
       }
       case "make": {
@@ -201,7 +283,8 @@ export abstract class Calls extends Expressions {
         const type = this.type(of.type);
         if (type.kind === "map") return { code: isString(type.key) ? "({})" : "$.map([])", type };
         if (type.kind !== "slice") this.fail(of.at, `cannot make type ${typeName(type)}`);
-        const length = x.args[1] === undefined ? "0" : this.convert(this.expression(x.args[1]), INT, x.args[1].at, "make");
+        const length =
+          x.args[1] === undefined ? "0" : this.convert(this.expression(x.args[1]), INT, x.args[1].at, "make");
         return { code: [this.site(x.at), "$.make(", length, ", ", this.zero(type.element), ")"], type };
       }
       case "panic": {
@@ -227,16 +310,16 @@ export abstract class Calls extends Expressions {
   /** The type an append gives: a slice keeps its own; anything else becomes []any. */
   protected appendTypes(list: Type, at: number): { type: Type & { kind: "slice" } } {
     if (list.kind === "slice") return { type: list };
-    if (list.kind !== "any" && !isNil(list)) this.fail(at, `first argument to append must be a slice, not ${typeName(list)}`);
+    if (list.kind !== "any" && !isNil(list))
+      this.fail(at, `first argument to append must be a slice, not ${typeName(list)}`);
     return { type: ANY_SLICE as Type & { kind: "slice" } };
   }
 
   protected appended(x: Call, target: Type & { kind: "slice" }): Code[] {
     return x.args.slice(1).map((arg, i) => {
-      if (x.spread && i === x.args.length - 2) return ["...$.list(", this.convert(this.borrowed(arg), target, arg.at, "argument to append"), ")"];
+      if (x.spread && i === x.args.length - 2)
+        return ["...$.list(", this.convert(this.borrowed(arg), target, arg.at, "argument to append"), ")"];
       return this.convert(this.expression(arg, target.element), target.element, arg.at, "argument to append");
     });
   }
 }
-
-export { ERROR, isInteger, sameType };

@@ -40,11 +40,17 @@ export interface HostType {
 
 export class Declarations {
   readonly hostTypes = new Map<string, HostType>();
-  readonly globals: { readonly root: Map<string, Type>; readonly component: Map<string, Type> } = { root: new Map(), component: new Map() };
+  readonly globals: { readonly root: Map<string, Type>; readonly component: Map<string, Type> } = {
+    root: new Map(),
+    component: new Map(),
+  };
 
   constructor(
     hostTypes: Readonly<Record<string, HostTypeDeclaration>>,
-    globals: { readonly root: Readonly<Record<string, GlobalDeclaration>>; readonly component: Readonly<Record<string, GlobalDeclaration>> },
+    globals: {
+      readonly root: Readonly<Record<string, GlobalDeclaration>>;
+      readonly component: Readonly<Record<string, GlobalDeclaration>>;
+    },
   ) {
     const known = (name: string): boolean => Object.hasOwn(hostTypes, name);
     for (const [name, declaration] of Object.entries(hostTypes)) {
@@ -52,15 +58,18 @@ export class Declarations {
       for (const [method, written] of Object.entries(declaration.methods ?? {})) {
         const given: MethodDeclaration = typeof written === "string" ? { signature: written } : written;
         const type = parseType(given.signature, known);
-        if (type.kind !== "func") throw new TypeError(`method ${name}.${method} is declared as ${typeName(type)}, not as a function`);
+        if (type.kind !== "func")
+          throw new TypeError(`method ${name}.${method} is declared as ${typeName(type)}, not as a function`);
         methods.set(method, { type, reads: given.reads ?? false, suspends: given.suspends ?? false });
       }
       const members = new Map<string, Type>();
-      for (const [member, type] of Object.entries(declaration.members ?? {})) members.set(member, parseType(type, known));
+      for (const [member, type] of Object.entries(declaration.members ?? {}))
+        members.set(member, parseType(type, known));
       this.hostTypes.set(name, { methods, members, unknownHint: declaration.unknownHint });
     }
     for (const kind of ["root", "component"] as const) {
-      for (const [name, declaration] of Object.entries(globals[kind])) this.globals[kind].set(name, parseType(declaration.type, known));
+      for (const [name, declaration] of Object.entries(globals[kind]))
+        this.globals[kind].set(name, parseType(declaration.type, known));
     }
   }
 

@@ -6,9 +6,7 @@ import { nearestName } from "../syntax/problems.ts";
 import type { Expression, RenderExpression, Statement } from "../syntax/tree.ts";
 import { constantCode, Operators } from "./operators.ts";
 import type { Value } from "./scope.ts";
-import {
-  ANY, BOOL, INT, isInteger, isNumber, isString, sameType, STRING, typeName, UINT8, type FunctionType, type Type,
-} from "./types.ts";
+import { ANY, isInteger, isString, STRING, typeName, UINT8, type FunctionType, type Type } from "./types.ts";
 
 /** Whether `x["name"]` may be read in place: no built-in prototype knows the name, and no array or string index is like it. */
 function plainName(name: string): boolean {
@@ -17,7 +15,11 @@ function plainName(name: string): boolean {
 
 export abstract class Expressions extends Operators {
   protected abstract call(x: Expression & { kind: "call" }, wanted: number): Value;
-  protected abstract functionLiteral(params: readonly { name: string; type: Type; at: number }[], type: FunctionType, body: readonly Statement[]): Code;
+  protected abstract functionLiteral(
+    params: readonly { name: string; type: Type; at: number }[],
+    type: FunctionType,
+    body: readonly Statement[],
+  ): Code;
 
   /** Checks one expression. `hint` is the type of the place it goes to, for literals without one and lambdas. */
   protected expression(x: Expression, hint?: Type): Value {
@@ -51,15 +53,25 @@ export abstract class Expressions extends Operators {
       case "assert": {
         if (x.type === undefined) this.fail(x.at, "syntax error: use of .(type) outside type switch");
         const value = this.expression(x.x);
-        if (value.type.kind !== "any" && value.type.kind !== "error") this.fail(x.at, `invalid type assertion: operand is not any but ${typeName(value.type)}`);
+        if (value.type.kind !== "any" && value.type.kind !== "error")
+          this.fail(x.at, `invalid type assertion: operand is not any but ${typeName(value.type)}`);
         const type = this.type(x.type);
         return { code: [this.site(x.at), "$.assert(", value.code, `, ${literal(typeName(type))})`], type };
       }
       case "composite":
         return this.composite(x, hint);
       case "func": {
-        const params = x.params.map((p) => ({ name: p.name, type: p.type === undefined ? ANY : this.type(p.type), at: p.at }));
-        const type: FunctionType = { kind: "func", params: params.map((p) => p.type), variadic: x.params.at(-1)?.variadic ?? false, results: x.results.map((r) => this.type(r)) };
+        const params = x.params.map((p) => ({
+          name: p.name,
+          type: p.type === undefined ? ANY : this.type(p.type),
+          at: p.at,
+        }));
+        const type: FunctionType = {
+          kind: "func",
+          params: params.map((p) => p.type),
+          variadic: x.params.at(-1)?.variadic ?? false,
+          results: x.results.map((r) => this.type(r)),
+        };
         return { code: this.functionLiteral(params, type, x.body), type };
       }
       case "lambda": {
@@ -82,23 +94,34 @@ export abstract class Expressions extends Operators {
   protected name(name: string, at: number, aliases: boolean): Value {
     const symbol = this.scope.lookup(name);
     if (symbol !== undefined) {
-      if (symbol.constant !== undefined) return { code: constantCode(symbol.constant), type: symbol.type, constant: symbol.constant };
+      if (symbol.constant !== undefined)
+        return { code: constantCode(symbol.constant), type: symbol.type, constant: symbol.constant };
       if (symbol.kind === "module") this.fail(at, `use of package ${name} without selector`);
       if (symbol.macro !== undefined) {
         const { macro } = symbol;
-        const type: FunctionType = { kind: "func", params: macro.params.map((p) => p.type), variadic: macro.params.at(-1)?.variadic ?? false, results: [STRING] };
+        const type: FunctionType = {
+          kind: "func",
+          params: macro.params.map((p) => p.type),
+          variadic: macro.params.at(-1)?.variadic ?? false,
+          results: [STRING],
+        };
         return { code: { node: "reference", fn: macro.node, target: macro.target }, type };
       }
       if (!aliases) return { code: symbol.js, type: symbol.type };
-      return { code: () => (symbol.appended ? `(${symbol.js}$o = false, ${symbol.js})` : symbol.js), type: symbol.type };
+      return {
+        code: () => (symbol.appended ? `(${symbol.js}$o = false, ${symbol.js})` : symbol.js),
+        type: symbol.type,
+      };
     }
-    if (name === "true" || name === "false") return this.constantValue(name === "true", { kind: "untyped", name: "bool" });
+    if (name === "true" || name === "false")
+      return this.constantValue(name === "true", { kind: "untyped", name: "bool" });
     if (name === "nil") return { code: "null", type: { kind: "untyped", name: "nil" } };
     const type = this.host.declarations.globals[this.kind].get(name);
     if (type !== undefined) return { code: this.global(name), type };
     const native = this.host.natives.get(name);
     if (native !== undefined) return { code: `$.native(${literal(name)})`, type: native.type };
-    if (name === "len" || name === "append" || name === "delete" || name === "make") this.fail(at, `${name} must be called`);
+    if (name === "len" || name === "append" || name === "delete" || name === "make")
+      this.fail(at, `${name} must be called`);
     return this.undefinedName(name, at);
   }
 
@@ -131,13 +154,19 @@ export abstract class Expressions extends Operators {
   private selector(x: Expression & { kind: "selector" }): Value {
     const object = this.borrowed(x.x);
     const { type } = object;
-    if (type.kind === "map" && (isString(type.key) || type.key.kind === "any")) return this.member(object, x.name, type.element, x.at, isString(type.key));
+    if (type.kind === "map" && (isString(type.key) || type.key.kind === "any"))
+      return this.member(object, x.name, type.element, x.at, isString(type.key));
     if (type.kind === "any") return this.member(object, x.name, ANY, x.at, true);
     if (type.kind === "host") {
       const host = this.host.declarations.hostTypes.get(type.name)!;
       const member = host.members.get(x.name);
-      if (member !== undefined) return { code: [this.site(x.at), "$.member(", object.code, `, ${literal(type.name)}, ${literal(x.name)})`], type: member };
-      if (host.methods.has(x.name)) this.fail(x.at, `method ${typeName(type)}.${x.name} must be called`, `write .${x.name}(…)`);
+      if (member !== undefined)
+        return {
+          code: [this.site(x.at), "$.member(", object.code, `, ${literal(type.name)}, ${literal(x.name)})`],
+          type: member,
+        };
+      if (host.methods.has(x.name))
+        this.fail(x.at, `method ${typeName(type)}.${x.name} must be called`, `write .${x.name}(…)`);
       this.unknownMember(type.name, x.name, x.at);
     }
     this.fail(x.at, `cannot select ${x.name} of a value of type ${typeName(type)}`);
@@ -146,13 +175,18 @@ export abstract class Expressions extends Operators {
   protected unknownMember(typeName_: string, name: string, at: number): never {
     const host = this.host.declarations.hostTypes.get(typeName_)!;
     const near = nearestName(name, [...host.members.keys(), ...host.methods.keys()]);
-    this.fail(at, `${typeName_} has no member ${name}`, near === undefined ? host.unknownHint : `did you mean "${near}"?`);
+    this.fail(
+      at,
+      `${typeName_} has no member ${name}`,
+      near === undefined ? host.unknownHint : `did you mean "${near}"?`,
+    );
   }
 
   /** `m.name`: a missing link gives nil, or the zero value of a typed map. */
   private member(object: Value, name: string, element: Type, at: number, plainObject: boolean): Value {
     const zero = this.zero(element);
-    if (plainObject && plainName(name)) return { code: ["(", object.code, `?.[${literal(name)}] ?? `, zero, ")"], type: element };
+    if (plainObject && plainName(name))
+      return { code: ["(", object.code, `?.[${literal(name)}] ?? `, zero, ")"], type: element };
     return { code: [this.site(at), "$.get(", object.code, `, ${literal(name)}, `, zero, ")"], type: element };
   }
 
@@ -161,19 +195,33 @@ export abstract class Expressions extends Operators {
     const { type } = object;
     if (type.kind === "map") {
       const key = this.convert(this.expression(x.index), type.key, x.at, "map index");
-      if (isString(type.key) && x.index.kind === "string") return this.member(object, x.index.text, type.element, x.at, true);
-      return { code: [this.site(x.at), "$.get(", object.code, ", ", key, ", ", this.zero(type.element), ")"], type: type.element };
+      if (isString(type.key) && x.index.kind === "string")
+        return this.member(object, x.index.text, type.element, x.at, true);
+      return {
+        code: [this.site(x.at), "$.get(", object.code, ", ", key, ", ", this.zero(type.element), ")"],
+        type: type.element,
+      };
     }
     const index = this.expression(x.index);
     if (type.kind === "slice" || isString(type)) {
-      if (index.type.kind !== "any" && !isInteger(index.type) && !(typeof index.constant === "number" && Number.isInteger(index.constant))) {
+      if (
+        index.type.kind !== "any" &&
+        !isInteger(index.type) &&
+        !(typeof index.constant === "number" && Number.isInteger(index.constant))
+      ) {
         this.fail(x.at, `invalid index: must be an integer, not ${typeName(index.type)}`);
       }
-      if (typeof index.constant === "bigint" && index.constant < 0n) this.fail(x.at, `invalid index ${index.constant}: must not be negative`);
-      if (isString(type)) return { code: [this.site(x.at), "$.byteAt(", object.code, ", ", index.code, ")"], type: UINT8 };
-      return { code: [this.site(x.at), "$.at(", object.code, ", ", index.code, ")"], type: (type as Type & { kind: "slice" }).element };
+      if (typeof index.constant === "bigint" && index.constant < 0n)
+        this.fail(x.at, `invalid index ${index.constant}: must not be negative`);
+      if (isString(type))
+        return { code: [this.site(x.at), "$.byteAt(", object.code, ", ", index.code, ")"], type: UINT8 };
+      return {
+        code: [this.site(x.at), "$.at(", object.code, ", ", index.code, ")"],
+        type: (type as Type & { kind: "slice" }).element,
+      };
     }
-    if (type.kind === "any") return { code: [this.site(x.at), "$.index(", object.code, ", ", index.code, ")"], type: ANY };
+    if (type.kind === "any")
+      return { code: [this.site(x.at), "$.index(", object.code, ", ", index.code, ")"], type: ANY };
     this.fail(x.at, `invalid operation: type ${typeName(type)} does not support indexing`);
   }
 
@@ -182,12 +230,17 @@ export abstract class Expressions extends Operators {
     const bound = (part: Expression | undefined): Code => {
       if (part === undefined) return "null";
       const value = this.expression(part);
-      if (value.type.kind !== "any" && !isInteger(value.type)) this.fail(part.at, `invalid slice index: must be an integer, not ${typeName(value.type)}`);
+      if (value.type.kind !== "any" && !isInteger(value.type))
+        this.fail(part.at, `invalid slice index: must be an integer, not ${typeName(value.type)}`);
       return value.code;
     };
     const { type } = object;
-    if (!isString(type) && type.kind !== "slice" && type.kind !== "any") this.fail(x.at, `cannot slice a value of type ${typeName(type)}`);
-    return { code: [this.site(x.at), "$.slice_(", object.code, ", ", bound(x.low), ", ", bound(x.high), ")"], type: isString(type) ? STRING : type };
+    if (!isString(type) && type.kind !== "slice" && type.kind !== "any")
+      this.fail(x.at, `cannot slice a value of type ${typeName(type)}`);
+    return {
+      code: [this.site(x.at), "$.slice_(", object.code, ", ", bound(x.low), ", ", bound(x.high), ")"],
+      type: isString(type) ? STRING : type,
+    };
   }
 
   private composite(x: Expression & { kind: "composite" }, hint: Type | undefined): Value {
@@ -195,7 +248,12 @@ export abstract class Expressions extends Operators {
     if (type?.kind === "slice") {
       const items = x.elements.map((element) => {
         if (element.key !== undefined) this.fail(element.key.at, "keys in slice literals are not supported");
-        return this.convert(this.expression(element.value, type.element), type.element, element.value.at, "slice literal");
+        return this.convert(
+          this.expression(element.value, type.element),
+          type.element,
+          element.value.at,
+          "slice literal",
+        );
       });
       return { code: ["[", commas(items), "]"], type };
     }
@@ -205,7 +263,8 @@ export abstract class Expressions extends Operators {
         if (element.key === undefined) this.fail(element.value.at, "missing key in map literal");
         const key = this.expression(element.key, type.key);
         if (key.constant !== undefined) {
-          if (seen.has(key.constant)) this.fail(element.key.at, `duplicate key ${JSON.stringify(String(key.constant))} in map literal`);
+          if (seen.has(key.constant))
+            this.fail(element.key.at, `duplicate key ${JSON.stringify(String(key.constant))} in map literal`);
           seen.add(key.constant);
         }
         return [
@@ -214,18 +273,31 @@ export abstract class Expressions extends Operators {
         ] as const;
       });
       // A computed key makes even "__proto__" an own property.
-      if (isString(type.key)) return { code: ["({", commas(pairs.map(([key, value]): Code => ["[", key, "]: ", value])), "})"], type };
+      if (isString(type.key))
+        return { code: ["({", commas(pairs.map(([key, value]): Code => ["[", key, "]: ", value])), "})"], type };
       return { code: ["$.map([", commas(pairs.map(([key, value]): Code => ["[", key, ", ", value, "]"])), "])"], type };
     }
-    this.fail(x.at, type === undefined ? "missing type in composite literal" : `invalid composite literal type ${typeName(type)}`);
+    this.fail(
+      x.at,
+      type === undefined ? "missing type in composite literal" : `invalid composite literal type ${typeName(type)}`,
+    );
   }
 
   private defaulted(x: Expression & { kind: "default" }): Value {
     const { x: left } = x;
-    if (left.kind === "render") return this.rendered(left) === undefined ? this.expression(x.otherwise) : this.expression(left);
+    if (left.kind === "render")
+      return this.rendered(left) === undefined ? this.expression(x.otherwise) : this.expression(left);
     const name = left.kind === "name" ? left : left.kind === "call" && left.fn.kind === "name" ? left.fn : undefined;
-    if (name === undefined) this.fail(x.at, "default needs a name, a call or a render on its left", "use fallback() for values that may be nil");
-    const declared = this.scope.lookup(name.name) !== undefined || this.host.declarations.globals[this.kind].has(name.name) || this.host.natives.has(name.name);
+    if (name === undefined)
+      this.fail(
+        x.at,
+        "default needs a name, a call or a render on its left",
+        "use fallback() for values that may be nil",
+      );
+    const declared =
+      this.scope.lookup(name.name) !== undefined ||
+      this.host.declarations.globals[this.kind].has(name.name) ||
+      this.host.natives.has(name.name);
     return declared ? this.expression(left) : this.expression(x.otherwise);
   }
 
@@ -233,7 +305,12 @@ export abstract class Expressions extends Operators {
 
   /** Names a render stands for, in order; undefined when a literal path does not exist. */
   protected rendered(x: RenderExpression): string[] | undefined {
-    if (x.path === undefined) this.fail(x.pathAt, `render${x.glob ? "_glob" : ""} with a computed name is not supported`, "choose with if or switch between literal names");
+    if (x.path === undefined)
+      this.fail(
+        x.pathAt,
+        `render${x.glob ? "_glob" : ""} with a computed name is not supported`,
+        "choose with if or switch between literal names",
+      );
     if (x.glob) {
       const { path } = x;
       const names = globMatches(path, this.host.snippetNames());
@@ -254,7 +331,11 @@ export abstract class Expressions extends Operators {
 
   protected missingTemplate(word: string, path: string, at: number): never {
     const near = nearestName(path, this.host.snippetNames());
-    this.fail(at, `${word} path ${JSON.stringify(path)} does not exist`, near === undefined ? undefined : `did you mean "${near}"?`);
+    this.fail(
+      at,
+      `${word} path ${JSON.stringify(path)} does not exist`,
+      near === undefined ? undefined : `did you mean "${near}"?`,
+    );
   }
 
   private renderedText(x: RenderExpression): Code {
@@ -275,11 +356,12 @@ export abstract class Expressions extends Operators {
   }
 
   protected refuseMountInComponent(x: RenderExpression): void {
-    if (this.kind === "component") this.fail(x.at, "an incremental snippet cannot render another incremental snippet", "render it from a root template");
-  }
-
-  protected sameElement(type: Type, other: Type): boolean {
-    return sameType(type, other);
+    if (this.kind === "component")
+      this.fail(
+        x.at,
+        "an incremental snippet cannot render another incremental snippet",
+        "render it from a root template",
+      );
   }
 }
 
@@ -288,5 +370,3 @@ function parseInteger(text: string): bigint {
   if (/^0[0-7]+$/.test(digits)) return BigInt(`0o${digits.slice(1)}`);
   return BigInt(digits);
 }
-
-export { BOOL, INT, isNumber };

@@ -2,22 +2,47 @@
 import { literal, type Code } from "../emit/code.ts";
 import type { Constant, Value } from "./scope.ts";
 import {
-  ANY, assignable, BOOL, defaultType, FLOAT, INT, isBool, isFloat, isInteger, isNil, isNumber, isString, RUNE, STRING, typeName, zeroOf, type Type,
+  ANY,
+  assignable,
+  BOOL,
+  defaultType,
+  isBool,
+  isFloat,
+  isInteger,
+  isNil,
+  isNumber,
+  isString,
+  STRING,
+  typeName,
+  zeroOf,
+  type Type,
 } from "./types.ts";
 import { UnitContext } from "./unit.ts";
 
 const MAX_INT = 2n ** 63n - 1n;
 const RANGES: ReadonlyMap<string, readonly [bigint, bigint]> = new Map([
-  ["int", [-MAX_INT - 1n, MAX_INT]], ["int64", [-MAX_INT - 1n, MAX_INT]], ["int32", [-(2n ** 31n), 2n ** 31n - 1n]],
-  ["int16", [-32768n, 32767n]], ["int8", [-128n, 127n]], ["uint", [0n, 2n ** 64n - 1n]], ["uint64", [0n, 2n ** 64n - 1n]],
-  ["uint32", [0n, 2n ** 32n - 1n]], ["uint16", [0n, 65535n]], ["uint8", [0n, 255n]],
+  ["int", [-MAX_INT - 1n, MAX_INT]],
+  ["int64", [-MAX_INT - 1n, MAX_INT]],
+  ["int32", [-(2n ** 31n), 2n ** 31n - 1n]],
+  ["int16", [-32768n, 32767n]],
+  ["int8", [-128n, 127n]],
+  ["uint", [0n, 2n ** 64n - 1n]],
+  ["uint64", [0n, 2n ** 64n - 1n]],
+  ["uint32", [0n, 2n ** 32n - 1n]],
+  ["uint16", [0n, 65535n]],
+  ["uint8", [0n, 255n]],
 ]);
 
 /** JavaScript text of a constant. */
 export function constantCode(value: Constant): string {
   if (typeof value === "string") return literal(value);
   if (typeof value === "bigint") return value < 0n ? `(${value})` : String(value);
-  if (typeof value === "number") return Number.isFinite(value) ? (value < 0 || Object.is(value, -0) ? `(${value})` : String(value)) : `$.infinity(${value > 0})`;
+  if (typeof value === "number")
+    return Number.isFinite(value)
+      ? value < 0 || Object.is(value, -0)
+        ? `(${value})`
+        : String(value)
+      : `$.infinity(${value > 0})`;
   return String(value);
 }
 
@@ -32,9 +57,19 @@ export class Operators extends UnitContext {
     if (type.kind === "void") this.fail(at, "used as value, but it gives none");
     const how = assignable(type, to);
     if (how === "no") {
-      const shown = typeof value.constant === "string" ? literal(value.constant) : value.constant === undefined ? "value" : String(value.constant);
-      if (type.kind === "host" && to.kind === "any") this.fail(at, `cannot use ${typeName(type)} as a plain value in ${what}`, "call one of its methods instead");
-      this.fail(at, `cannot use ${shown} (type ${typeName(type)}) as type ${typeName(to)} in ${what}`, this.conversionHint(type, to));
+      const shown =
+        typeof value.constant === "string"
+          ? literal(value.constant)
+          : value.constant === undefined
+            ? "value"
+            : String(value.constant);
+      if (type.kind === "host" && to.kind === "any")
+        this.fail(at, `cannot use ${typeName(type)} as a plain value in ${what}`, "call one of its methods instead");
+      this.fail(
+        at,
+        `cannot use ${shown} (type ${typeName(type)}) as type ${typeName(to)} in ${what}`,
+        this.conversionHint(type, to),
+      );
     }
     if (value.constant !== undefined && isInteger(to)) return constantCode(this.fitConstant(value.constant, to, at));
     if (how === "yes") return value.code;
@@ -67,7 +102,8 @@ export class Operators extends UnitContext {
       return this.fitConstant(BigInt(value), to, at);
     }
     const range = to.kind === "basic" ? RANGES.get(to.name) : undefined;
-    if (typeof value === "bigint" && range !== undefined && (value < range[0] || value > range[1])) this.fail(at, `constant ${value} overflows ${typeName(to)}`);
+    if (typeof value === "bigint" && range !== undefined && (value < range[0] || value > range[1]))
+      this.fail(at, `constant ${value} overflows ${typeName(to)}`);
     return value;
   }
 
@@ -86,7 +122,11 @@ export class Operators extends UnitContext {
     if (op === "&&" || op === "||") {
       for (const side of [left, right]) {
         if (!isBool(side.type) && side.type.kind !== "any") {
-          this.fail(at, `invalid operation: operator ${op} not defined on ${typeName(side.type)}`, `use "${op === "&&" ? "and" : "or"}" for truth of any value`);
+          this.fail(
+            at,
+            `invalid operation: operator ${op} not defined on ${typeName(side.type)}`,
+            `use "${op === "&&" ? "and" : "or"}" for truth of any value`,
+          );
         }
       }
     }
@@ -99,14 +139,22 @@ export class Operators extends UnitContext {
       case "not":
         return { code: ["!", this.condition(x, at)], type: BOOL };
       case "!":
-        if (!isBool(x.type) && x.type.kind !== "any") this.fail(at, `invalid operation: operator ! not defined on ${typeName(x.type)}`, 'use "not" for truth of any value');
+        if (!isBool(x.type) && x.type.kind !== "any")
+          this.fail(
+            at,
+            `invalid operation: operator ! not defined on ${typeName(x.type)}`,
+            'use "not" for truth of any value',
+          );
         return { code: ["!", this.condition(x, at)], type: BOOL };
       case "-":
       case "+":
       case "^": {
-        if (typeof x.constant === "bigint") return this.constantValue(op === "-" ? -x.constant : op === "^" ? ~x.constant : x.constant, x.type);
-        if (typeof x.constant === "number" && op !== "^") return this.constantValue(op === "-" ? -x.constant : x.constant, x.type);
-        if (!isNumber(x.type) && x.type.kind !== "any") this.fail(at, `invalid operation: operator ${op} not defined on ${typeName(x.type)}`);
+        if (typeof x.constant === "bigint")
+          return this.constantValue(op === "-" ? -x.constant : op === "^" ? ~x.constant : x.constant, x.type);
+        if (typeof x.constant === "number" && op !== "^")
+          return this.constantValue(op === "-" ? -x.constant : x.constant, x.type);
+        if (!isNumber(x.type) && x.type.kind !== "any")
+          this.fail(at, `invalid operation: operator ${op} not defined on ${typeName(x.type)}`);
         return { code: [this.site(at), `$.unary(${literal(op)}, `, x.code, ")"], type: x.type };
       }
       default:
@@ -123,7 +171,11 @@ export class Operators extends UnitContext {
   }
 
   private mismatch(op: string, left: Value, right: Value, at: number): never {
-    this.fail(at, `invalid operation: mismatched types ${typeName(left.type)} and ${typeName(right.type)} for operator ${op}`, this.conversionHint(right.type, left.type));
+    this.fail(
+      at,
+      `invalid operation: mismatched types ${typeName(left.type)} and ${typeName(right.type)} for operator ${op}`,
+      this.conversionHint(right.type, left.type),
+    );
   }
 
   protected arithmetic(op: string, left: Value, right: Value, at: number): Value {
@@ -137,7 +189,17 @@ export class Operators extends UnitContext {
       const other = left.type.kind === "any" ? right : left;
       const usable = other.type.kind === "any" || isNumber(other.type) || op === "+";
       if (!usable) this.mismatch(op, left, right, at);
-      return { code: [this.site(at), op === "+" ? "$.add(" : `$.arithmetic(${literal(op)}, `, left.code, ", ", right.code, ")"], type: ANY };
+      return {
+        code: [
+          this.site(at),
+          op === "+" ? "$.add(" : `$.arithmetic(${literal(op)}, `,
+          left.code,
+          ", ",
+          right.code,
+          ")",
+        ],
+        type: ANY,
+      };
     }
     if (isBool(left.type) || left.type.kind === "slice" || left.type.kind === "map" || isString(left.type)) {
       this.fail(at, `invalid operation: operator ${op} not defined on ${typeName(left.type)}`);
@@ -151,7 +213,13 @@ export class Operators extends UnitContext {
     }
     const text = (side: Value): Code => {
       if (isString(side.type)) return side.code;
-      if (side.type.kind === "slice" || side.type.kind === "map" || side.type.kind === "func" || side.type.kind === "host") this.mismatch("+", left, right, at);
+      if (
+        side.type.kind === "slice" ||
+        side.type.kind === "map" ||
+        side.type.kind === "func" ||
+        side.type.kind === "host"
+      )
+        this.mismatch("+", left, right, at);
       return ["$.text(", side.code, ")"];
     };
     return { code: [this.site(at), "$.cat(", text(left), ", ", text(right), ")"], type: STRING };
@@ -161,11 +229,16 @@ export class Operators extends UnitContext {
     const a = left.constant;
     const b = right.constant;
     const type = this.resultType(left, right);
-    if (left.type.kind === "basic" && right.type.kind === "basic" && isInteger(left.type) !== isInteger(right.type)) this.mismatch(op, left, right, at);
-    if (isInteger(type) && (typeof a === "number" ? !Number.isInteger(a) : typeof b === "number" && !Number.isInteger(b))) {
+    if (left.type.kind === "basic" && right.type.kind === "basic" && isInteger(left.type) !== isInteger(right.type))
+      this.mismatch(op, left, right, at);
+    if (
+      isInteger(type) &&
+      (typeof a === "number" ? !Number.isInteger(a) : typeof b === "number" && !Number.isInteger(b))
+    ) {
       this.fail(at, `constant ${typeof a === "number" ? a : String(b)} truncated to integer`);
     }
-    if ((op === "/" || op === "%") && isInteger(type) && (b === 0n || b === 0)) this.fail(at, "invalid operation: division by zero");
+    if ((op === "/" || op === "%") && isInteger(type) && (b === 0n || b === 0))
+      this.fail(at, "invalid operation: division by zero");
     if (a !== undefined && b !== undefined) {
       const folded = foldNumbers(op, a, b, isFloat(type));
       if (folded === undefined) this.fail(at, `invalid operation: operator ${op} not defined on ${typeName(type)}`);
@@ -173,11 +246,13 @@ export class Operators extends UnitContext {
     }
     const shifted = op === "<<" || op === ">>" ? left.type : type;
     if (isFloat(type)) {
-      if (!["+", "-", "*", "/"].includes(op)) this.fail(at, `invalid operation: operator ${op} not defined on ${typeName(type)}`);
+      if (!["+", "-", "*", "/"].includes(op))
+        this.fail(at, `invalid operation: operator ${op} not defined on ${typeName(type)}`);
       return { code: ["(", left.code, ` ${op} `, right.code, ")"], type: defaultType(type) };
     }
     if (op === "+" || op === "-") return { code: ["(", left.code, ` ${op} `, right.code, ")"], type: shifted };
-    const helper = op === "*" ? "$.multiply(" : op === "/" ? "$.divide(" : op === "%" ? "$.modulo(" : `$.bits(${literal(op)}, `;
+    const helper =
+      op === "*" ? "$.multiply(" : op === "/" ? "$.divide(" : op === "%" ? "$.modulo(" : `$.bits(${literal(op)}, `;
     return { code: [this.site(at), helper, left.code, ", ", right.code, ")"], type: defaultType(shifted) };
   }
 
@@ -188,10 +263,12 @@ export class Operators extends UnitContext {
     if (nil) {
       const other = isNil(left.type) ? right : left;
       if (!equality || isNil(other.type)) this.fail(at, `invalid operation: operator ${op} not defined on nil`);
-      if (isString(other.type) || isNumber(other.type) || isBool(other.type)) this.fail(at, `invalid operation: cannot compare ${typeName(other.type)} with nil`, "it is never nil");
+      if (isString(other.type) || isNumber(other.type) || isBool(other.type))
+        this.fail(at, `invalid operation: cannot compare ${typeName(other.type)} with nil`, "it is never nil");
       return { code: ["(", other.code, op === "==" ? " === null)" : " !== null)"], type: BOOL };
     }
-    const known = (side: Value): string | undefined => (isString(side.type) ? "string" : isNumber(side.type) ? "number" : isBool(side.type) ? "bool" : undefined);
+    const known = (side: Value): string | undefined =>
+      isString(side.type) ? "string" : isNumber(side.type) ? "number" : isBool(side.type) ? "bool" : undefined;
     const a = known(left);
     const b = known(right);
     if (a !== undefined && b !== undefined) {
@@ -201,24 +278,36 @@ export class Operators extends UnitContext {
       if (a === "bool") this.fail(at, `invalid operation: operator ${op} not defined on bool`);
       return { code: ["($.compareText(", left.code, ", ", right.code, `) ${op} 0)`], type: BOOL };
     }
-    for (const [side, other] of [[left, right], [right, left]] as const) {
+    for (const [side, other] of [
+      [left, right],
+      [right, left],
+    ] as const) {
       const { kind } = side.type;
-      if ((kind === "slice" || kind === "map" || kind === "func" || kind === "host") && (other.type.kind !== "any" || !equality)) {
+      if (
+        (kind === "slice" || kind === "map" || kind === "func" || kind === "host") &&
+        (other.type.kind !== "any" || !equality)
+      ) {
         this.fail(at, `invalid operation: ${typeName(side.type)} can only be compared to nil`);
       }
     }
     if (equality) {
       const primitive = a ?? b;
-      if (primitive !== undefined) return { code: ["(", left.code, op === "==" ? " === " : " !== ", right.code, ")"], type: BOOL };
-      return { code: [this.site(at), op === "==" ? "" : "!", "$.equal(", left.code, ", ", right.code, ")"], type: BOOL };
+      if (primitive !== undefined)
+        return { code: ["(", left.code, op === "==" ? " === " : " !== ", right.code, ")"], type: BOOL };
+      return {
+        code: [this.site(at), op === "==" ? "" : "!", "$.equal(", left.code, ", ", right.code, ")"],
+        type: BOOL,
+      };
     }
     return { code: ["(", this.site(at), "$.compare(", left.code, ", ", right.code, `) ${op} 0)`], type: BOOL };
   }
 
   protected containment(container: Value, item: Value, at: number): Value {
     const { type } = container;
-    if (isNumber(type) || isBool(type) || type.kind === "host" || type.kind === "func") this.fail(at, `invalid operation: operator contains not defined on ${typeName(type)}`);
-    if (isString(type) && !isString(item.type) && !isNumber(item.type) && item.type.kind !== "any") this.mismatch("contains", container, item, at);
+    if (isNumber(type) || isBool(type) || type.kind === "host" || type.kind === "func")
+      this.fail(at, `invalid operation: operator contains not defined on ${typeName(type)}`);
+    if (isString(type) && !isString(item.type) && !isNumber(item.type) && item.type.kind !== "any")
+      this.mismatch("contains", container, item, at);
     return { code: [this.site(at), "$.contains(", container.code, ", ", item.code, ")"], type: BOOL };
   }
 
@@ -227,15 +316,20 @@ export class Operators extends UnitContext {
     const { constant } = x;
     if (isInteger(to)) {
       if (isNumber(x.type) && constant !== undefined) return this.constantValue(this.fitConstant(constant, to, at), to);
-      if (isString(x.type) || isBool(x.type)) this.fail(at, `cannot convert a ${typeName(x.type)} to type ${typeName(to)}`, "use toint()");
+      if (isString(x.type) || isBool(x.type))
+        this.fail(at, `cannot convert a ${typeName(x.type)} to type ${typeName(to)}`, "use toint()");
       return { code: [this.site(at), "$.toInteger(", x.code, ")"], type: to };
     }
     if (isFloat(to)) {
       if (typeof constant === "bigint" || typeof constant === "number") return this.constantValue(Number(constant), to);
-      if (isString(x.type) || isBool(x.type)) this.fail(at, `cannot convert a ${typeName(x.type)} to type ${typeName(to)}`, "use tofloat()");
+      if (isString(x.type) || isBool(x.type))
+        this.fail(at, `cannot convert a ${typeName(x.type)} to type ${typeName(to)}`, "use tofloat()");
       return { code: [this.site(at), "$.toFloat(", x.code, ")"], type: to };
     }
-    if (isString(to)) return isString(x.type) ? { code: x.code, type: to, ...(constant === undefined ? {} : { constant }) } : { code: [this.site(at), "$.toText(", x.code, ")"], type: to };
+    if (isString(to))
+      return isString(x.type)
+        ? { code: x.code, type: to, ...(constant === undefined ? {} : { constant }) }
+        : { code: [this.site(at), "$.toText(", x.code, ")"], type: to };
     return { code: this.convert(x, to, at, "conversion"), type: to };
   }
 
@@ -298,5 +392,3 @@ function foldNumbers(op: string, a: Constant, b: Constant, float: boolean): Cons
       return undefined;
   }
 }
-
-export { FLOAT, INT, RUNE };

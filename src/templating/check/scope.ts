@@ -38,15 +38,12 @@ export class Scope {
   }
 
   lookup(name: string): Symbol_ | undefined {
-    for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.parent) {
-      const found = scope.names.get(name);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    return this.names.get(name) ?? this.parent?.lookup(name);
   }
 
   *all(): Generator<string> {
-    for (let scope: Scope | undefined = this; scope !== undefined; scope = scope.parent) yield* scope.names.keys();
+    yield* this.names.keys();
+    if (this.parent !== undefined) yield* this.parent.all();
   }
 }
 

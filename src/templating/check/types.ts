@@ -32,8 +32,18 @@ export const RUNE: Type = { kind: "basic", name: "int32" };
 export const ANY_SLICE: Type = { kind: "slice", element: ANY };
 
 const INTEGERS = new Map<string, string>([
-  ["int", "int"], ["int8", "int8"], ["int16", "int16"], ["int32", "int32"], ["int64", "int64"], ["rune", "int32"],
-  ["uint", "uint"], ["uint8", "uint8"], ["uint16", "uint16"], ["uint32", "uint32"], ["uint64", "uint64"], ["byte", "uint8"],
+  ["int", "int"],
+  ["int8", "int8"],
+  ["int16", "int16"],
+  ["int32", "int32"],
+  ["int64", "int64"],
+  ["rune", "int32"],
+  ["uint", "uint"],
+  ["uint8", "uint8"],
+  ["uint16", "uint16"],
+  ["uint32", "uint32"],
+  ["uint64", "uint64"],
+  ["byte", "uint8"],
 ]);
 const FLOATS: ReadonlySet<string> = new Set(["float64", "float32"]);
 /** The formatted string types of the language; here they are all plain text. */
@@ -51,10 +61,12 @@ export function basicType(name: string): Type | undefined {
   return undefined;
 }
 
-export const isString = (t: Type): boolean => (t.kind === "basic" && t.name === "string") || (t.kind === "untyped" && t.name === "string");
+export const isString = (t: Type): boolean =>
+  (t.kind === "basic" && t.name === "string") || (t.kind === "untyped" && t.name === "string");
 export const isBool = (t: Type): boolean => (t.kind === "basic" || t.kind === "untyped") && t.name === "bool";
 export const isNil = (t: Type): boolean => t.kind === "untyped" && t.name === "nil";
-export const isFloat = (t: Type): boolean => (t.kind === "basic" && FLOATS.has(t.name)) || (t.kind === "untyped" && t.name === "float");
+export const isFloat = (t: Type): boolean =>
+  (t.kind === "basic" && FLOATS.has(t.name)) || (t.kind === "untyped" && t.name === "float");
 export const isInteger = (t: Type): boolean =>
   (t.kind === "basic" && INTEGERS.has(t.name)) || (t.kind === "untyped" && (t.name === "int" || t.name === "rune"));
 export const isNumber = (t: Type): boolean => isInteger(t) || isFloat(t);
@@ -78,8 +90,15 @@ export function typeName(t: Type): string {
     case "host":
       return t.name;
     case "func": {
-      const params = t.params.map((p, i) => (t.variadic && i === t.params.length - 1 ? `...${typeName(p)}` : typeName(p))).join(", ");
-      const results = t.results.length > 1 ? ` (${t.results.map(typeName).join(", ")})` : t.results.length === 1 ? ` ${typeName(t.results[0]!)}` : "";
+      const params = t.params
+        .map((p, i) => (t.variadic && i === t.params.length - 1 ? `...${typeName(p)}` : typeName(p)))
+        .join(", ");
+      const results =
+        t.results.length > 1
+          ? ` (${t.results.map(typeName).join(", ")})`
+          : t.results.length === 1
+            ? ` ${typeName(t.results[0]!)}`
+            : "";
       return `func(${params})${results}`;
     }
   }
@@ -128,13 +147,18 @@ export function assignable(from: Type, to: Type): "yes" | "check" | "no" {
   }
   if (isNumber(from) && isNumber(to)) return sameType(from, to) || (isInteger(from) && isInteger(to)) ? "yes" : "no";
   if (from.kind === "slice" && to.kind === "slice") return "yes";
-  if (from.kind === "map" && to.kind === "map") return sameType(from.key, to.key) || from.key.kind === "any" || to.key.kind === "any" ? "yes" : "no";
+  if (from.kind === "map" && to.kind === "map")
+    return sameType(from.key, to.key) || from.key.kind === "any" || to.key.kind === "any" ? "yes" : "no";
   if (from.kind === "func" && to.kind === "func") return "yes";
   return sameType(from, to) ? "yes" : "no";
 }
 
 /** Resolves a written type; `host` knows the names of host types. Undefined = unknown name (given to `unknown`). */
-export function resolveType(node: TypeNode, host: (name: string) => boolean, unknown: (name: string, at: number) => void): Type {
+export function resolveType(
+  node: TypeNode,
+  host: (name: string) => boolean,
+  unknown: (name: string, at: number) => void,
+): Type {
   switch (node.kind) {
     case "named": {
       const basic = basicType(node.name);
@@ -148,7 +172,11 @@ export function resolveType(node: TypeNode, host: (name: string) => boolean, unk
     case "slice":
       return { kind: "slice", element: resolveType(node.element, host, unknown) };
     case "map":
-      return { kind: "map", key: resolveType(node.key, host, unknown), element: resolveType(node.element, host, unknown) };
+      return {
+        kind: "map",
+        key: resolveType(node.key, host, unknown),
+        element: resolveType(node.element, host, unknown),
+      };
     case "pointer":
       return resolveType(node.element, host, unknown);
     case "func":
@@ -156,7 +184,11 @@ export function resolveType(node: TypeNode, host: (name: string) => boolean, unk
   }
 }
 
-export function functionType(params: readonly Param[], results: readonly TypeNode[], resolve: (node: TypeNode) => Type): FunctionType {
+export function functionType(
+  params: readonly Param[],
+  results: readonly TypeNode[],
+  resolve: (node: TypeNode) => Type,
+): FunctionType {
   return {
     kind: "func",
     params: params.map((p) => (p.type === undefined ? ANY : resolve(p.type))),

@@ -24,7 +24,10 @@ export interface UnitHost {
   /** Makes sure the file is compiled as a unit of its own; gives its key. Undefined: it closes a cycle. */
   requireUnit(name: string, from: Place): string | undefined;
   /** Checks an imported file; gives its key and exported macros. Undefined: it closes a cycle. */
-  requireImport(name: string, from: Place): { readonly key: string; readonly exports: ReadonlyMap<string, MacroInfo> } | undefined;
+  requireImport(
+    name: string,
+    from: Place,
+  ): { readonly key: string; readonly exports: ReadonlyMap<string, MacroInfo> } | undefined;
   report(place: Place, message: string, hint?: string): void;
 }
 
@@ -104,11 +107,17 @@ export class UnitContext {
     }
   }
 
-  protected addName(name: string, type: Type, at: number, options: { kind?: Symbol_["kind"]; constant?: Constant; macro?: MacroInfo } = {}): Symbol_ {
+  protected addName(
+    name: string,
+    type: Type,
+    at: number,
+    options: { kind?: Symbol_["kind"]; constant?: Constant; macro?: MacroInfo } = {},
+  ): Symbol_ {
     const js = this.fresh(`v_${name.replace(/\W/gu, "$")}`);
     const symbol: Symbol_ = { name, kind: "var", js, type, appended: false, ...options };
     if (name === "_") return symbol;
-    if (this.scope.names.has(name)) this.host.report(this.place(at), `${name} redeclared in this block`, "assign with = or choose another name");
+    if (this.scope.names.has(name))
+      this.host.report(this.place(at), `${name} redeclared in this block`, "assign with = or choose another name");
     this.scope.names.set(name, symbol);
     return symbol;
   }
@@ -123,18 +132,29 @@ export class UnitContext {
   }
 
   protected undefinedName(name: string, at: number): never {
-    const known = new Set<string>([...this.scope.all(), ...this.host.declarations.globals[this.kind].keys(), ...this.host.natives.keys(), "len", "append"]);
+    const known = new Set<string>([
+      ...this.scope.all(),
+      ...this.host.declarations.globals[this.kind].keys(),
+      ...this.host.natives.keys(),
+      "len",
+      "append",
+    ]);
     const other = this.kind === "root" ? "component" : "root";
     let hint: string | undefined;
     const near = nearestName(name, known);
     if (near !== undefined) hint = `did you mean "${near}"?`;
     else if (this.host.declarations.globals[other].has(name)) {
-      hint = this.kind === "component" ? `${name} is not available in an incremental snippet` : `${name} is available in incremental snippets only`;
+      hint =
+        this.kind === "component"
+          ? `${name} is not available in an incremental snippet`
+          : `${name} is available in incremental snippets only`;
     }
     this.fail(at, `undefined: ${name}`, hint);
   }
 
   protected type(node: TypeNode): Type {
-    return resolveType(node, this.host.declarations.isHostType, (name, at) => this.host.report(this.place(at), `undefined: ${name}`, "this is not a type"));
+    return resolveType(node, this.host.declarations.isHostType, (name, at) =>
+      this.host.report(this.place(at), `undefined: ${name}`, "this is not a type"),
+    );
   }
 }

@@ -15,7 +15,7 @@ export function analyse(code: Code): void {
   const facts = new Map<FunctionNode, Facts>();
   collect(code, { direct: false, calls: new Set() }, facts);
   for (const [fn, known] of facts) fn.suspends = known.direct;
-  for (let changed = true; changed; ) {
+  for (let changed = true; changed;) {
     changed = false;
     for (const [fn, known] of facts) {
       if (fn.suspends) continue;

@@ -26,7 +26,15 @@ const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
 /** OpenSSL's security level 2, which distributions set: smaller keys make HAProxy refuse its whole configuration. */
 const LEAST_RSA_BITS = 2048;
 const LEAST_EC_BITS = 224;
-const CURVE_BITS: Readonly<Record<string, number>> = { prime192v1: 192, secp192r1: 192, secp192k1: 192, secp160r1: 160, secp160k1: 160, secp112r1: 112, secp128r1: 128 };
+const CURVE_BITS: Readonly<Record<string, number>> = {
+  prime192v1: 192,
+  secp192r1: 192,
+  secp192k1: 192,
+  secp160r1: 160,
+  secp160k1: 160,
+  secp112r1: 112,
+  secp128r1: 128,
+};
 
 function blocks(text: string, label: (name: string) => boolean): string[] {
   return [...text.matchAll(BLOCK)].filter((found) => label(found[1]!)).map((found) => found[0]);
@@ -40,7 +48,8 @@ function strayBlock(what: string, text: string, kinds: RegExp): string {
   if (text.replaceAll(BLOCK, "").includes("-----")) return `the ${what} text holds a PEM block that is cut off`;
   for (const found of text.matchAll(BLOCK)) {
     if (!kinds.test(found[1]!)) return `the ${what} text holds a PEM block of the kind ${found[1]}`;
-    if (found.index > 0 && text[found.index - 1] !== "\n") return `the ${what} text holds a PEM block that does not begin its line`;
+    if (found.index > 0 && text[found.index - 1] !== "\n")
+      return `the ${what} text holds a PEM block that does not begin its line`;
   }
   return "";
 }
@@ -65,18 +74,35 @@ const isoText = (at: Date | undefined): string => at?.toISOString().replace(".00
 function weakness(key: KeyObject): string {
   const { modulusLength, namedCurve } = key.asymmetricKeyDetails ?? {};
   const type = key.asymmetricKeyType ?? "";
-  if (type.startsWith("rsa") && modulusLength !== undefined && modulusLength < LEAST_RSA_BITS) return `the RSA key has ${modulusLength} bits, fewer than ${LEAST_RSA_BITS}`;
+  if (type.startsWith("rsa") && modulusLength !== undefined && modulusLength < LEAST_RSA_BITS)
+    return `the RSA key has ${modulusLength} bits, fewer than ${LEAST_RSA_BITS}`;
   const curveBits = namedCurve === undefined ? undefined : CURVE_BITS[namedCurve];
   if (curveBits !== undefined && curveBits < LEAST_EC_BITS) return `the EC curve ${namedCurve} is too small`;
   return "";
 }
 
-/** Judges a certificate (chain) and its key, both PEM texts. `now` in milliseconds. */
-export function certificateInfo(certificate: string, keyText: string, now: number): CertificateInfo {
-  const info: CertificateInfo = { valid: false, reason: "", matches: false, expired: false, notBefore: "", notAfter: "", subject: "", dnsNames: [], selfSigned: false };
+/** Judges a certificate (chain) and its key, both PEM texts. `now` in milliseconds; without it nothing is expired. */
+export function certificateInfo(certificate: string, keyText: string, now: number | undefined): CertificateInfo {
+  const info: CertificateInfo = {
+    valid: false,
+    reason: "",
+    matches: false,
+    expired: false,
+    notBefore: "",
+    notAfter: "",
+    subject: "",
+    dnsNames: [],
+    selfSigned: false,
+  };
   const refuse = (reason: string): CertificateInfo => ({ ...info, reason });
-  const chain = blocks(certificate, (name) => name === "CERTIFICATE" || name === "X509 CERTIFICATE" || name === "TRUSTED CERTIFICATE");
-  if (chain.length === 0) return refuse(certificate.trim() === "" ? "the certificate is empty" : "the certificate text holds no PEM certificate");
+  const chain = blocks(
+    certificate,
+    (name) => name === "CERTIFICATE" || name === "X509 CERTIFICATE" || name === "TRUSTED CERTIFICATE",
+  );
+  if (chain.length === 0)
+    return refuse(
+      certificate.trim() === "" ? "the certificate is empty" : "the certificate text holds no PEM certificate",
+    );
   const parsed = chain.map((pem) => attempt(() => new X509Certificate(pem)));
   const broken = parsed.indexOf(undefined);
   const leaf = parsed[0];
@@ -84,16 +110,22 @@ export function certificateInfo(certificate: string, keyText: string, now: numbe
     const [from, to] = [date(leaf.validFrom), date(leaf.validTo)];
     info.notBefore = isoText(from);
     info.notAfter = isoText(to);
-    info.expired = (from !== undefined && now < from.getTime()) || (to !== undefined && now > to.getTime());
+    info.expired =
+      now !== undefined && ((from !== undefined && now < from.getTime()) || (to !== undefined && now > to.getTime()));
     info.subject = leaf.subject === undefined ? "" : leaf.subject.split("\n").join(", ");
-    info.dnsNames = [...(leaf.subjectAltName ?? "").matchAll(/DNS:("(?:[^"\\]|\\.)*"|[^,]*)/g)].map((found) => found[1]!.replace(/^"|"$/g, ""));
+    info.dnsNames = [...(leaf.subjectAltName ?? "").matchAll(/DNS:("(?:[^"\\]|\\.)*"|[^,]*)/g)].map((found) =>
+      found[1]!.replace(/^"|"$/g, ""),
+    );
     info.selfSigned = leaf.subject === leaf.issuer && attempt(() => leaf.checkIssued(leaf)) === true;
   }
   if (broken !== -1) return refuse(`certificate ${broken + 1} of ${chain.length} cannot be read`);
-  const stray = strayBlock("certificate", certificate, /^((X509|TRUSTED) )?CERTIFICATE$/) || strayBlock("key", keyText, /PRIVATE KEY$|^EC PARAMETERS$/);
+  const stray =
+    strayBlock("certificate", certificate, /^((X509|TRUSTED) )?CERTIFICATE$/) ||
+    strayBlock("key", keyText, /PRIVATE KEY$|^EC PARAMETERS$/);
   if (stray !== "") return refuse(stray);
   const keys = blocks(keyText, (name) => name.endsWith("PRIVATE KEY"));
-  if (keys.length === 0) return refuse(keyText.trim() === "" ? "the private key is empty" : "the key text holds no PEM private key");
+  if (keys.length === 0)
+    return refuse(keyText.trim() === "" ? "the private key is empty" : "the key text holds no PEM private key");
   if (keys.length > 1) return refuse("the key text holds several private keys");
   if (/ENCRYPTED/.test(keys[0]!.slice(0, 200))) return refuse("the private key is encrypted");
   const key = attempt(() => createPrivateKey(keys[0]!));
@@ -109,10 +141,17 @@ export const certificateFunctions: readonly TemplateFunction[] = [
   define({
     name: "certificate_info",
     signature: "func(certificate any, key any) map[string]any",
-    doc: "Judges a certificate (first of its chain) and its private key, both PEM texts, instead of failing. Gives a map with always these members: valid (bool: HAProxy can load the pair; an expired certificate is valid), reason (why not, or the empty string), matches (bool: the key belongs to the certificate), expired (bool: now is before notBefore or after notAfter), notBefore and notAfter (RFC 3339, UTC), subject, dnsNames (list), selfSigned (bool). Keys never appear in what it gives.",
-    examples: [['{% var info = certificate_info("x", "y") %}{{ info.valid }}: {{ info.reason }}', "false: the certificate text holds no PEM certificate"]],
+    doc: "Judges a certificate (first of its chain) and its private key, both PEM texts, instead of failing. Gives a map with always these members: valid (bool: HAProxy can load the pair; an expired certificate is valid), reason (why not, or the empty string), matches (bool: the key belongs to the certificate), expired (bool: the instant of the render lies before notBefore or after notAfter; false where a render has none, as in incremental snippets), notBefore and notAfter (RFC 3339, UTC), subject, dnsNames (list), selfSigned (bool). Keys never appear in what it gives.",
+    examples: [
+      [
+        '{% var info = certificate_info("x", "y") %}{{ info.valid }}: {{ info.reason }}',
+        "false: the certificate text holds no PEM certificate",
+      ],
+    ],
     run: (runtime: Runtime, certificate: unknown, key: unknown) => {
-      const [certificateText, keyText] = [certificate, key].map((v) => (typeof v === "object" && v !== null ? "" : textOf(v))) as [string, string];
+      const [certificateText, keyText] = [certificate, key].map((v) =>
+        typeof v === "object" && v !== null ? "" : textOf(v),
+      ) as [string, string];
       runtime.charge(2000 + ((certificateText.length + keyText.length) >> 2));
       return certificateInfo(certificateText, keyText, runtime.now());
     },

@@ -1,5 +1,5 @@
 /** Lists: conversions, selection, grouping, sorting. All give new lists; their arguments stay as they are. */
-import { ANY, ANY_SLICE, type Type } from "../check/types.ts";
+import { ANY_SLICE, type Type } from "../check/types.ts";
 import { TemplateFault } from "../runtime/faults.ts";
 import { globMatcher } from "../runtime/glob.ts";
 import { setMember } from "../runtime/guards.ts";
@@ -37,8 +37,13 @@ interface Criterion {
 
 function criterion(text: string): Criterion {
   const [expression = "", ...modifiers] = text.split(":");
-  const names = modifiers.map((modifier) => modifier.trim());
-  return { path: expression.replace(" | length", "").trim(), length: expression.includes(" | length"), exists: names.includes("exists"), descending: names.includes("desc") };
+  const names = new Set(modifiers.map((modifier) => modifier.trim()));
+  return {
+    path: expression.replace(" | length", "").trim(),
+    length: expression.includes(" | length"),
+    exists: names.has("exists"),
+    descending: names.has("desc"),
+  };
 }
 
 function sortKey(item: unknown, by: Criterion): unknown {
@@ -94,16 +99,37 @@ function uniqueBy(runtime: Runtime, items: unknown, key: (item: unknown) => unkn
   });
 }
 
-const maps = '[]any{map[string]any{"n": "b", "w": 2, "on": true}, map[string]any{"n": "a", "w": 1}, map[string]any{"n": "c", "w": 2}}';
+const maps =
+  '[]any{map[string]any{"n": "b", "w": 2, "on": true}, map[string]any{"n": "a", "w": 1}, map[string]any{"n": "c", "w": 2}}';
 
 export const listFunctions: readonly TemplateFunction[] = [
-  define({ name: "toSlice", signature: "func(value any) []any", doc: "The list itself; nil and anything but a list give the empty list.", examples: [["{{ len(toSlice(nil)) }} {{ len(toSlice([]any{1, 2})) }}", "0 2"]], run: (_: Runtime, v: unknown) => listOf(v) }),
-  define({ name: "toStringSlice", signature: "func(value any) []string", doc: "The text of each item; composite items fail; anything but a list gives the empty list.", examples: [['{{ toStringSlice([]any{"a", 1}) | join(",") }}', "a,1"]], run: (r: Runtime, v: unknown) => (r.charge(listOf(v).length), listOf(v).map((item) => scalarText(item, "toStringSlice"))) }),
+  define({
+    name: "toSlice",
+    signature: "func(value any) []any",
+    doc: "The list itself; nil and anything but a list give the empty list.",
+    examples: [["{{ len(toSlice(nil)) }} {{ len(toSlice([]any{1, 2})) }}", "0 2"]],
+    run: (_: Runtime, v: unknown) => listOf(v),
+  }),
+  define({
+    name: "toStringSlice",
+    signature: "func(value any) []string",
+    doc: "The text of each item; composite items fail; anything but a list gives the empty list.",
+    examples: [['{{ toStringSlice([]any{"a", 1}) | join(",") }}', "a,1"]],
+    run: (r: Runtime, v: unknown) => (
+      r.charge(listOf(v).length),
+      listOf(v).map((item) => scalarText(item, "toStringSlice"))
+    ),
+  }),
   define({
     name: "shard_slice",
     signature: "func(items any, i int, n int) []any",
     doc: "The i-th of n contiguous parts; the first parts get one item more when it does not divide. A wrong i or n ≤ 1 gives the whole list.",
-    examples: [["{{ shard_slice([]any{1, 2, 3, 4, 5}, 0, 2) | join(\",\") }} {{ shard_slice([]any{1, 2, 3, 4, 5}, 1, 2) | join(\",\") }}", "1,2,3 4,5"]],
+    examples: [
+      [
+        '{{ shard_slice([]any{1, 2, 3, 4, 5}, 0, 2) | join(",") }} {{ shard_slice([]any{1, 2, 3, 4, 5}, 1, 2) | join(",") }}',
+        "1,2,3 4,5",
+      ],
+    ],
     resultType: sameList,
     run: (_: Runtime, items: unknown, i: number, n: number) => {
       const list = listOf(items);
@@ -122,29 +148,89 @@ export const listFunctions: readonly TemplateFunction[] = [
     resultType: sameList,
     run: (runtime: Runtime, items: unknown, pattern: string) => {
       const matches = globMatcher(pattern);
-      if (matches === undefined) throw new TemplateFault(`glob_match: syntax error in pattern ${JSON.stringify(pattern)}`);
+      if (matches === undefined)
+        throw new TemplateFault(`glob_match: syntax error in pattern ${JSON.stringify(pattern)}`);
       if (items === null || items === "") return [];
       if (!Array.isArray(items)) throw new TemplateFault(`glob_match: ${kindOf(items)} is not a list`);
       runtime.charge(items.length * (1 + (pattern.length >> 3)));
       return items.filter((item) => {
         const name: unknown = typeof item === "string" ? item : memberOf(item, "name");
-        if (typeof name !== "string") throw new TemplateFault("glob_match: an item is neither a string nor a map with a name");
+        if (typeof name !== "string")
+          throw new TemplateFault("glob_match: an item is neither a string nor a map with a name");
         return matches(name);
       });
     },
   }),
-  define({ name: "map_extract", signature: "func(items any, path string) []any", doc: "The value at a dotted path of each item (nil where it is missing).", examples: [[`{{ map_extract(${maps}, "n") | join(",") }}`, "b,a,c"]], run: (r: Runtime, items: unknown, path: string) => (r.charge(listOf(items).length), listOf(items).map((item) => atPath(item, path))) }),
-  define({ name: "map", signature: "func(items any, f func(any) any) []any", doc: "What the function gives for each item.", examples: [["{{ []any{1, 2} | map(x => x * 10) | join(\",\") }}", "10,20"]], run: (r: Runtime, items: unknown, f: unknown) => listOf(items).map((item) => r.call(f, [item])) }),
-  define({ name: "filter", signature: "func(items any, f func(any) any) []any", doc: "The items for which the function gives something true.", examples: [["{{ []any{1, 2, 3} | filter(x => x > 1) | join(\",\") }}", "2,3"]], resultType: sameList, run: (r: Runtime, items: unknown, f: unknown) => listOf(items).filter((item) => r.truthy(r.call(f, [item]))) }),
-  define({ name: "reject", signature: "func(items any, f func(any) any) []any", doc: "The items for which the function gives nothing true.", examples: [["{{ []any{1, 2, 3} | reject(x => x > 1) | join(\",\") }}", "1"]], resultType: sameList, run: (r: Runtime, items: unknown, f: unknown) => listOf(items).filter((item) => !r.truthy(r.call(f, [item]))) }),
-  define({ name: "flat_map", signature: "func(items any, f func(any) any) []any", doc: "What the function gives for each item, with lists taken apart one level.", examples: [['{{ []any{"a,b", "c"} | flat_map(x => split(tostring(x), ",")) | join(" ") }}', "a b c"]], run: (r: Runtime, items: unknown, f: unknown) => listOf(items).flatMap((item) => { const made = r.call(f, [item]); return Array.isArray(made) ? (made as unknown[]) : [made]; }) }),
-  define({ name: "unique", signature: "func(items any) []any", doc: "Each value once, in order of first appearance.", examples: [['{{ unique([]any{"b", "a", "b"}) | join(",") }}', "b,a"]], resultType: sameList, run: (r: Runtime, items: unknown) => uniqueBy(r, items, (item) => item) }),
-  define({ name: "unique_by", signature: "func(items any, key any) []any", doc: "The first item of each key, given as a dotted path or a function.", examples: [[`{{ unique_by(${maps}, "w") | map_extract("n") | join(",") }}`, "b,a"]], resultType: sameList, run: (r: Runtime, items: unknown, key: unknown) => uniqueBy(r, items, keyReader(r, key)) }),
+  define({
+    name: "map_extract",
+    signature: "func(items any, path string) []any",
+    doc: "The value at a dotted path of each item (nil where it is missing).",
+    examples: [[`{{ map_extract(${maps}, "n") | join(",") }}`, "b,a,c"]],
+    run: (r: Runtime, items: unknown, path: string) => (
+      r.charge(listOf(items).length),
+      listOf(items).map((item) => atPath(item, path))
+    ),
+  }),
+  define({
+    name: "map",
+    signature: "func(items any, f func(any) any) []any",
+    doc: "What the function gives for each item.",
+    examples: [['{{ []any{1, 2} | map(x => x * 10) | join(",") }}', "10,20"]],
+    run: (r: Runtime, items: unknown, f: unknown) => listOf(items).map((item) => r.call(f, [item])),
+  }),
+  define({
+    name: "filter",
+    signature: "func(items any, f func(any) any) []any",
+    doc: "The items for which the function gives something true.",
+    examples: [['{{ []any{1, 2, 3} | filter(x => x > 1) | join(",") }}', "2,3"]],
+    resultType: sameList,
+    run: (r: Runtime, items: unknown, f: unknown) => listOf(items).filter((item) => r.truthy(r.call(f, [item]))),
+  }),
+  define({
+    name: "reject",
+    signature: "func(items any, f func(any) any) []any",
+    doc: "The items for which the function gives nothing true.",
+    examples: [['{{ []any{1, 2, 3} | reject(x => x > 1) | join(",") }}', "1"]],
+    resultType: sameList,
+    run: (r: Runtime, items: unknown, f: unknown) => listOf(items).filter((item) => !r.truthy(r.call(f, [item]))),
+  }),
+  define({
+    name: "flat_map",
+    signature: "func(items any, f func(any) any) []any",
+    doc: "What the function gives for each item, with lists taken apart one level.",
+    examples: [['{{ []any{"a,b", "c"} | flat_map(x => split(tostring(x), ",")) | join(" ") }}', "a b c"]],
+    run: (r: Runtime, items: unknown, f: unknown) =>
+      listOf(items).flatMap((item) => {
+        const made = r.call(f, [item]);
+        return Array.isArray(made) ? (made as unknown[]) : [made];
+      }),
+  }),
+  define({
+    name: "unique",
+    signature: "func(items any) []any",
+    doc: "Each value once, in order of first appearance.",
+    examples: [['{{ unique([]any{"b", "a", "b"}) | join(",") }}', "b,a"]],
+    resultType: sameList,
+    run: (r: Runtime, items: unknown) => uniqueBy(r, items, (item) => item),
+  }),
+  define({
+    name: "unique_by",
+    signature: "func(items any, key any) []any",
+    doc: "The first item of each key, given as a dotted path or a function.",
+    examples: [[`{{ unique_by(${maps}, "w") | map_extract("n") | join(",") }}`, "b,a"]],
+    resultType: sameList,
+    run: (r: Runtime, items: unknown, key: unknown) => uniqueBy(r, items, keyReader(r, key)),
+  }),
   define({
     name: "group_by",
     signature: "func(items any, key any) map[string]any",
     doc: "Lists of items by the text of their key, given as a dotted path or a function.",
-    examples: [[`{% for k, group := range group_by(${maps}, "w") %}{{ k }}={{ map_extract(group, "n") | join(",") }};{% end %}`, "1=a;2=b,c;"]],
+    examples: [
+      [
+        `{% for k, group := range group_by(${maps}, "w") %}{{ k }}={{ map_extract(group, "n") | join(",") }};{% end %}`,
+        "1=a;2=b,c;",
+      ],
+    ],
     run: (runtime: Runtime, items: unknown, key: unknown) => {
       const read = keyReader(runtime, key);
       const groups = new Map<string, unknown[]>();
@@ -164,7 +250,12 @@ export const listFunctions: readonly TemplateFunction[] = [
     name: "selectattr",
     signature: "func(items any, attr string, test ...any) []any",
     doc: "Items by one attribute (a literal key): with no test those whose attribute is true; with eq, ne or in and a value, by comparing text. Nil items are left out.",
-    examples: [[`{{ selectattr(${maps}, "on") | map_extract("n") | join(",") }} {{ selectattr(${maps}, "w", "eq", 2) | map_extract("n") | join(",") }} {{ selectattr(${maps}, "n", "in", []any{"a", "c"}) | map_extract("w") | join(",") }}`, "b b,c 1,2"]],
+    examples: [
+      [
+        `{{ selectattr(${maps}, "on") | map_extract("n") | join(",") }} {{ selectattr(${maps}, "w", "eq", 2) | map_extract("n") | join(",") }} {{ selectattr(${maps}, "n", "in", []any{"a", "c"}) | map_extract("w") | join(",") }}`,
+        "b b,c 1,2",
+      ],
+    ],
     resultType: sameList,
     run: (runtime: Runtime, items: unknown, attr: string, ...test: unknown[]) => {
       const list = listOf(items).filter((item) => item !== null);
@@ -175,16 +266,26 @@ export const listFunctions: readonly TemplateFunction[] = [
         const wanted = new Set(listOf(value).map(textOf));
         return list.filter((item) => wanted.has(textOf(memberOf(item, attr))));
       }
-      if (op !== "eq" && op !== "ne") throw new TemplateFault(`selectattr: unknown test ${JSON.stringify(textOf(op))}`, "use eq, ne or in");
+      if (op !== "eq" && op !== "ne")
+        throw new TemplateFault(`selectattr: unknown test ${JSON.stringify(textOf(op))}`, "use eq, ne or in");
       return list.filter((item) => (textOf(memberOf(item, attr)) === textOf(value)) === (op === "eq"));
     },
   }),
-  define({ name: "sort_strings", signature: "func(items any) []string", doc: "The texts of the items in byte order.", examples: [['{{ sort_strings([]any{"b", "B", "a"}) | join(",") }}', "B,a,b"]], run: (r: Runtime, items: unknown) => (chargeSort(r, listOf(items).length), listOf(items).map(plain).sort(compareText)) }),
+  define({
+    name: "sort_strings",
+    signature: "func(items any) []string",
+    doc: "The texts of the items in byte order.",
+    examples: [['{{ sort_strings([]any{"b", "B", "a"}) | join(",") }}', "B,a,b"]],
+    run: (r: Runtime, items: unknown) => (
+      chargeSort(r, listOf(items).length),
+      listOf(items).map(plain).sort(compareText)
+    ),
+  }),
   define({
     name: "sort_ints",
     signature: "func(items any) []int",
     doc: "The numbers in order; an item that is no number fails.",
-    examples: [["{{ sort_ints([]any{10, 9, 1}) | join(\",\") }}", "1,9,10"]],
+    examples: [['{{ sort_ints([]any{10, 9, 1}) | join(",") }}', "1,9,10"]],
     run: (runtime: Runtime, items: unknown) => {
       chargeSort(runtime, listOf(items).length);
       const numbers = listOf(items).map((item) => {
@@ -204,8 +305,32 @@ export const listFunctions: readonly TemplateFunction[] = [
     ],
     run: sortBy,
   }),
-  define({ name: "count_by", signature: "func(items any, key any) map[string]any", doc: "Number of items by the text of their key.", examples: [[`{{ count_by(${maps}, "w") | toJSON() }}`, '{"1":1,"2":2}']], run: (r: Runtime, items: unknown, key: unknown) => { const read = keyReader(r, key); const out: Record<string, unknown> = {}; for (const item of listOf(items)) { const name = textOf(read(item)); setMember(out, name, Number(memberOf(out, name) ?? 0) + 1); } return out; } }),
-  define({ name: "index_by", signature: "func(items any, key any) map[string]any", doc: "Items by the text of their key; the last of a key wins.", examples: [[`{{ index_by(${maps}, "n") | dig("a", "w") }}`, "1"]], run: (r: Runtime, items: unknown, key: unknown) => { const read = keyReader(r, key); const out: Record<string, unknown> = {}; r.charge(listOf(items).length); for (const item of listOf(items)) setMember(out, textOf(read(item)), item); return out; } }),
+  define({
+    name: "count_by",
+    signature: "func(items any, key any) map[string]any",
+    doc: "Number of items by the text of their key.",
+    examples: [[`{{ count_by(${maps}, "w") | toJSON() }}`, '{"1":1,"2":2}']],
+    run: (r: Runtime, items: unknown, key: unknown) => {
+      const read = keyReader(r, key);
+      const out: Record<string, unknown> = {};
+      for (const item of listOf(items)) {
+        const name = textOf(read(item));
+        setMember(out, name, Number(memberOf(out, name) ?? 0) + 1);
+      }
+      return out;
+    },
+  }),
+  define({
+    name: "index_by",
+    signature: "func(items any, key any) map[string]any",
+    doc: "Items by the text of their key; the last of a key wins.",
+    examples: [[`{{ index_by(${maps}, "n") | dig("a", "w") }}`, "1"]],
+    run: (r: Runtime, items: unknown, key: unknown) => {
+      const read = keyReader(r, key);
+      const out: Record<string, unknown> = {};
+      r.charge(listOf(items).length);
+      for (const item of listOf(items)) setMember(out, textOf(read(item)), item);
+      return out;
+    },
+  }),
 ];
-
-export { ANY };

@@ -42,7 +42,12 @@ export const mapFunctions: readonly TemplateFunction[] = [
     name: "namespace",
     signature: "func(m ...any) map[string]any",
     doc: "The map itself, or a new one: a place for values that inner blocks change.",
-    examples: [['{% var ns = namespace(map[string]any{"n": 0}) %}{% for i in seq(3) %}{% ns.n = toint(ns.n) + i %}{% end %}{{ ns.n }}', "3"]],
+    examples: [
+      [
+        '{% var ns = namespace(map[string]any{"n": 0}) %}{% for i in seq(3) %}{% ns.n = toint(ns.n) + i %}{% end %}{{ ns.n }}',
+        "3",
+      ],
+    ],
     run: (_: Runtime, m: unknown) => (isMap(m) ? m : {}),
   }),
   define({

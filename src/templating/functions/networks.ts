@@ -14,21 +14,31 @@ interface Network {
 
 function parseIPv6(text: string): bigint {
   const embedded = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(text);
-  const plain = embedded === null ? text : `${embedded[1]}${((Number(embedded[2]) << 8) | Number(embedded[3])).toString(16)}:${((Number(embedded[4]) << 8) | Number(embedded[5])).toString(16)}`;
+  const plain =
+    embedded === null
+      ? text
+      : `${embedded[1]}${((Number(embedded[2]) << 8) | Number(embedded[3])).toString(16)}:${((Number(embedded[4]) << 8) | Number(embedded[5])).toString(16)}`;
   const [head = "", tail] = plain.split("::");
   const left = head === "" ? [] : head.split(":");
   const right = tail === undefined || tail === "" ? [] : tail.split(":");
-  const groups = [...left, ...Array.from({ length: tail === undefined ? 0 : 8 - left.length - right.length }, () => "0"), ...right];
+  const groups = [
+    ...left,
+    ...Array.from({ length: tail === undefined ? 0 : 8 - left.length - right.length }, () => "0"),
+    ...right,
+  ];
   return groups.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n);
 }
 
 function parseNetwork(text: string): Network {
   const [address = "", length] = text.trim().split("/");
   const bits = isIPv4(address) ? 32 : isIPv6(address) && !address.includes("%") ? 128 : undefined;
-  if (bits === undefined) throw new TemplateFault(`cidr_partition: ${JSON.stringify(text)} is not an address or network`);
+  if (bits === undefined)
+    throw new TemplateFault(`cidr_partition: ${JSON.stringify(text)} is not an address or network`);
   const prefix = length === undefined ? bits : /^\d{1,3}$/.test(length) ? Number(length) : NaN;
-  if (!(prefix >= 0 && prefix <= bits)) throw new TemplateFault(`cidr_partition: ${JSON.stringify(text)} has a wrong prefix length`);
-  const value = bits === 32 ? address.split(".").reduce((sum, part) => (sum << 8n) | BigInt(part), 0n) : parseIPv6(address);
+  if (!(prefix >= 0 && prefix <= bits))
+    throw new TemplateFault(`cidr_partition: ${JSON.stringify(text)} has a wrong prefix length`);
+  const value =
+    bits === 32 ? address.split(".").reduce((sum, part) => (sum << 8n) | BigInt(part), 0n) : parseIPv6(address);
   const host = BigInt(bits - prefix);
   return { bits, base: (value >> host) << host, prefix };
 }
@@ -44,12 +54,17 @@ function networkText({ bits, base, prefix }: Network): string {
     if (n > best.length) best = { at: i, length: n };
   }
   const hex = groups.map((group) => group.toString(16));
-  const address = best.at === -1 ? hex.join(":") : `${hex.slice(0, best.at).join(":")}::${hex.slice(best.at + best.length).join(":")}`;
+  const address =
+    best.at === -1
+      ? hex.join(":")
+      : `${hex.slice(0, best.at).join(":")}::${hex.slice(best.at + best.length).join(":")}`;
   return `${address}/${prefix}`;
 }
 
 const contains = (outer: Network, inner: Network): boolean =>
-  outer.bits === inner.bits && outer.prefix <= inner.prefix && (inner.base >> BigInt(inner.bits - outer.prefix)) === (outer.base >> BigInt(outer.bits - outer.prefix));
+  outer.bits === inner.bits &&
+  outer.prefix <= inner.prefix &&
+  inner.base >> BigInt(inner.bits - outer.prefix) === outer.base >> BigInt(outer.bits - outer.prefix);
 
 /** Blocks of a network such that every network inside it is a union of whole blocks. */
 function partition(network: Network, inside: readonly Network[], runtime: Runtime): Network[] {
@@ -67,7 +82,12 @@ export const networkFunctions: readonly TemplateFunction[] = [
     name: "cidr_partition",
     signature: "func(networks any) map[string]any",
     doc: "For lists of networks that overlap: gives for each input the blocks it consists of, so that any two blocks of all inputs are equal or disjoint. A map from blocks then answers by one look-up which of the inputs hold an address. Addresses count as networks of one; anything else fails.",
-    examples: [['{{ cidr_partition([]string{"10.0.0.0/30", "10.0.0.2"}) | toJSON() }}', '{"10.0.0.0/30":["10.0.0.0/31","10.0.0.2/32","10.0.0.3/32"],"10.0.0.2":["10.0.0.2/32"]}']],
+    examples: [
+      [
+        '{{ cidr_partition([]string{"10.0.0.0/30", "10.0.0.2"}) | toJSON() }}',
+        '{"10.0.0.0/30":["10.0.0.0/31","10.0.0.2/32","10.0.0.3/32"],"10.0.0.2":["10.0.0.2/32"]}',
+      ],
+    ],
     run: (runtime: Runtime, networks: unknown) => {
       const texts = (Array.isArray(networks) ? networks : []).map((item) => scalarText(item, "cidr_partition"));
       const all = texts.map(parseNetwork);

@@ -11,15 +11,55 @@ function numberOf(v: unknown, fn: string): number {
   throw new TemplateFault(`${fn}: ${kindOf(v)} is not a number`, "convert with toint() or tofloat()");
 }
 
-const numeric = (args: readonly Type[]): Type => (args.some((type) => isFloat(type) || type.kind === "any") ? FLOAT : INT);
+const numeric = (args: readonly Type[]): Type =>
+  args.some((type) => isFloat(type) || type.kind === "any") ? FLOAT : INT;
 
 export const numberFunctions: readonly TemplateFunction[] = [
-  define({ name: "ceil", signature: "func(x any) float64", doc: "The least whole number that is not below x.", examples: [["{{ ceil(7 / 2.0) }}", "4"]], run: (_: Runtime, x: unknown) => Math.ceil(numberOf(x, "ceil")) }),
-  define({ name: "floor", signature: "func(x any) float64", doc: "The greatest whole number that is not above x.", examples: [["{{ floor(3.7) }}", "3"]], run: (_: Runtime, x: unknown) => Math.floor(numberOf(x, "floor")) }),
-  define({ name: "abs", signature: "func(x any) float64", doc: "Without its sign.", examples: [["{{ abs(-3) }}", "3"]], resultType: numeric, run: (_: Runtime, x: unknown) => Math.abs(numberOf(x, "abs")) }),
-  define({ name: "min", signature: "func(x any, y ...any) float64", doc: "The least of the numbers.", examples: [["{{ min(3, 1, 2) }}", "1"]], resultType: numeric, run: (_: Runtime, ...xs: unknown[]) => Math.min(...xs.map((x) => numberOf(x, "min"))) }),
-  define({ name: "max", signature: "func(x any, y ...any) float64", doc: "The greatest of the numbers.", examples: [["{{ max(3, 1, 2) }}", "3"]], resultType: numeric, run: (_: Runtime, ...xs: unknown[]) => Math.max(...xs.map((x) => numberOf(x, "max"))) }),
-  define({ name: "pow", signature: "func(x any, y any) float64", doc: "The power y of x.", examples: [["{{ pow(2, 10) }}", "1024"]], run: (_: Runtime, x: unknown, y: unknown) => numberOf(x, "pow") ** numberOf(y, "pow") }),
+  define({
+    name: "ceil",
+    signature: "func(x any) float64",
+    doc: "The least whole number that is not below x.",
+    examples: [["{{ ceil(7 / 2.0) }}", "4"]],
+    run: (_: Runtime, x: unknown) => Math.ceil(numberOf(x, "ceil")),
+  }),
+  define({
+    name: "floor",
+    signature: "func(x any) float64",
+    doc: "The greatest whole number that is not above x.",
+    examples: [["{{ floor(3.7) }}", "3"]],
+    run: (_: Runtime, x: unknown) => Math.floor(numberOf(x, "floor")),
+  }),
+  define({
+    name: "abs",
+    signature: "func(x any) float64",
+    doc: "Without its sign.",
+    examples: [["{{ abs(-3) }}", "3"]],
+    resultType: numeric,
+    run: (_: Runtime, x: unknown) => Math.abs(numberOf(x, "abs")),
+  }),
+  define({
+    name: "min",
+    signature: "func(x any, y ...any) float64",
+    doc: "The least of the numbers.",
+    examples: [["{{ min(3, 1, 2) }}", "1"]],
+    resultType: numeric,
+    run: (_: Runtime, ...xs: unknown[]) => Math.min(...xs.map((x) => numberOf(x, "min"))),
+  }),
+  define({
+    name: "max",
+    signature: "func(x any, y ...any) float64",
+    doc: "The greatest of the numbers.",
+    examples: [["{{ max(3, 1, 2) }}", "3"]],
+    resultType: numeric,
+    run: (_: Runtime, ...xs: unknown[]) => Math.max(...xs.map((x) => numberOf(x, "max"))),
+  }),
+  define({
+    name: "pow",
+    signature: "func(x any, y any) float64",
+    doc: "The power y of x.",
+    examples: [["{{ pow(2, 10) }}", "1024"]],
+    run: (_: Runtime, x: unknown, y: unknown) => numberOf(x, "pow") ** numberOf(y, "pow"),
+  }),
   define({
     name: "seq",
     signature: "func(n int) []int",

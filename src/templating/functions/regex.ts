@@ -34,7 +34,10 @@ function makeTest(pattern: string): Test {
     const compiled = RE2JS.compile(pattern);
     return (text) => compiled.matcher(text).find();
   } catch (error) {
-    throw new TemplateFault(`invalid regular expression ${JSON.stringify(pattern)}: ${(error as Error).message}`, "patterns are RE2: no look-around, no back-references");
+    throw new TemplateFault(
+      `invalid regular expression ${JSON.stringify(pattern)}: ${(error as Error).message}`,
+      "patterns are RE2: no look-around, no back-references",
+    );
   }
 }
 
@@ -49,7 +52,10 @@ export const regexFunctions: readonly TemplateFunction[] = [
     name: "regex_search",
     signature: "func(text any, pattern any) bool",
     doc: "Whether the RE2 pattern is found anywhere in the text. Lenient. A bad pattern stops the render.",
-    examples: [['{{ regex_search("web-01.prod", `^web-\\d+\\.`) }}', "true"], ['{{ regex_search("abc", "x|y") }}', "false"]],
+    examples: [
+      ['{{ regex_search("web-01.prod", `^web-\\d+\\.`) }}', "true"],
+      ['{{ regex_search("abc", "x|y") }}', "false"],
+    ],
     run: (runtime: Runtime, text: unknown, pattern: unknown) => {
       const subject = scalarText(text, "regex_search");
       const expression = scalarText(pattern, "regex_search");
@@ -72,7 +78,8 @@ export const regexFunctions: readonly TemplateFunction[] = [
     examples: [['{{ semver_gte("3.4.1", "3.3") }} {{ semver_gte("3.2", "3.10") }}', "true false"]],
     run: (_: Runtime, given: unknown, least: unknown) => {
       const wanted = version(scalarText(least, "semver_gte"));
-      if (wanted === undefined) throw new TemplateFault(`semver_gte: ${JSON.stringify(scalarText(least, "semver_gte"))} is not a version`);
+      if (wanted === undefined)
+        throw new TemplateFault(`semver_gte: ${JSON.stringify(scalarText(least, "semver_gte"))} is not a version`);
       const have = version(scalarText(given, "semver_gte"));
       return have !== undefined && (have[0] > wanted[0] || (have[0] === wanted[0] && have[1] >= wanted[1]));
     },

@@ -50,7 +50,8 @@ export const natives = {
     return (runtime) =>
       new FunctionValue((...args) => {
         const fixed = type.variadic ? type.params.length - 1 : type.params.length;
-        if (args.length < fixed || (!type.variadic && args.length > fixed)) throw new TemplateFault(`${name} takes ${fixed} arguments, not ${args.length}`);
+        if (args.length < fixed || (!type.variadic && args.length > fixed))
+          throw new TemplateFault(`${name} takes ${fixed} arguments, not ${args.length}`);
         const checked = args.map((arg, i) => runtime.checkType(arg, type.params[Math.min(i, type.params.length - 1)]!));
         return (fn.run as (runtime: Runtime, ...args: unknown[]) => unknown)(runtime, ...checked);
       }, false);

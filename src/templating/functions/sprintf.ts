@@ -7,13 +7,16 @@ const VERB = /%([-+# 0]*)(\d+)?(?:\.(\d+)?)?([a-zA-Z%])/g;
 /** Formats values by Go's rules; a wrong verb or a missing value shows as `%!d(string=x)` and `%!d(MISSING)`. */
 export function sprintf(runtime: Runtime, text: string, values: readonly unknown[]): string {
   let next = 0;
-  const out = text.replace(VERB, (all: string, flags: string, width: string | undefined, precision: string | undefined, verb: string) => {
-    if (verb === "%") return "%";
-    if (next >= values.length) return `%!${verb}(MISSING)`;
-    const hasPrecision = /\.\d*[a-zA-Z]$/.test(all);
-    const body = one(verb, values[next++], flags, hasPrecision ? Number(precision ?? 0) : undefined);
-    return padded(runtime, body, flags, width === undefined ? 0 : Number(width), "dfegxXob".includes(verb));
-  });
+  const out = text.replace(
+    VERB,
+    (all: string, flags: string, width: string | undefined, precision: string | undefined, verb: string) => {
+      if (verb === "%") return "%";
+      if (next >= values.length) return `%!${verb}(MISSING)`;
+      const hasPrecision = /\.\d*[a-zA-Z]$/.test(all);
+      const body = one(verb, values[next++], flags, hasPrecision ? Number(precision ?? 0) : undefined);
+      return padded(runtime, body, flags, width === undefined ? 0 : Number(width), "dfegxXob".includes(verb));
+    },
+  );
   const extra = values.slice(next);
   return extra.length === 0 ? out : `${out}%!(EXTRA ${extra.map((v) => `${kindOf(v)}=${format(v)}`).join(", ")})`;
 }
@@ -31,7 +34,12 @@ function padded(runtime: Runtime, body: string, flags: string, width: number, nu
 }
 
 function one(verb: string, v: unknown, flags: string, precision: number | undefined): string {
-  const plus = (text: string): string => (flags.includes("+") && !text.startsWith("-") ? `+${text}` : flags.includes(" ") && !text.startsWith("-") ? ` ${text}` : text);
+  const plus = (text: string): string =>
+    flags.includes("+") && !text.startsWith("-")
+      ? `+${text}`
+      : flags.includes(" ") && !text.startsWith("-")
+        ? ` ${text}`
+        : text;
   const wrong = (): string => `%!${verb}(${kindOf(v)}=${format(v)})`;
   switch (verb) {
     case "v":
@@ -44,14 +52,23 @@ function one(verb: string, v: unknown, flags: string, precision: number | undefi
     case "t":
       return typeof v === "boolean" ? String(v) : wrong();
     case "q":
-      return typeof v === "string" ? JSON.stringify(v) : typeof v === "number" ? `'${String.fromCodePoint(v)}'` : wrong();
+      return typeof v === "string"
+        ? JSON.stringify(v)
+        : typeof v === "number"
+          ? `'${String.fromCodePoint(v)}'`
+          : wrong();
     case "c":
       return typeof v === "number" ? String.fromCodePoint(v) : wrong();
     case "d":
       return Number.isInteger(v) ? plus(String(v)) : wrong();
     case "x":
     case "X": {
-      const hex = typeof v === "string" ? Buffer.from(v).toString("hex") : Number.isInteger(v) ? plus((v as number).toString(16)) : undefined;
+      const hex =
+        typeof v === "string"
+          ? Buffer.from(v).toString("hex")
+          : Number.isInteger(v)
+            ? plus((v as number).toString(16))
+            : undefined;
       if (hex === undefined) return wrong();
       const text = flags.includes("#") ? `0x${hex}` : hex;
       return verb === "X" ? text.toUpperCase() : text;
@@ -63,9 +80,15 @@ function one(verb: string, v: unknown, flags: string, precision: number | undefi
     case "F":
       return typeof v === "number" ? plus(v.toFixed(Math.min(precision ?? 6, 100))) : wrong();
     case "e":
-      return typeof v === "number" ? plus(v.toExponential(Math.min(precision ?? 6, 100)).replace(/e([+-])(\d)$/, "e$10$2")) : wrong();
+      return typeof v === "number"
+        ? plus(v.toExponential(Math.min(precision ?? 6, 100)).replace(/e([+-])(\d)$/, "e$10$2"))
+        : wrong();
     case "g":
-      return typeof v === "number" ? plus(precision === undefined ? format(v) : String(Number(v.toPrecision(Math.max(1, Math.min(precision, 100)))))) : wrong();
+      return typeof v === "number"
+        ? plus(
+            precision === undefined ? format(v) : String(Number(v.toPrecision(Math.max(1, Math.min(precision, 100))))),
+          )
+        : wrong();
     default:
       return wrong();
   }

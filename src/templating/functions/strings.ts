@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { TemplateFault } from "../runtime/faults.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { byteLength, format, show } from "../runtime/text.ts";
+import { byteLength, format } from "../runtime/text.ts";
 import { define, type TemplateFunction } from "./define.ts";
 import { sprintf } from "./sprintf.ts";
 import { integerOf, scalarText } from "./values.ts";
@@ -79,7 +79,10 @@ const indentFunction = define({
   name: "indent",
   signature: "func(text any, width ...any) string",
   doc: "Indents lines by width blanks (default 4) or by a given string. Further arguments: first (bool, default false: the first line is left), blank (bool, default false: lines of white space are left).",
-  examples: [['{{ indent("a\\nb\\n\\nc", 2) }}', "a\n  b\n\n  c"], ['{{ indent("a\\nb", "> ", true) }}', "> a\n> b"]],
+  examples: [
+    ['{{ indent("a\\nb\\n\\nc", 2) }}', "a\n  b\n\n  c"],
+    ['{{ indent("a\\nb", "> ", true) }}', "> a\n> b"],
+  ],
   run: (runtime: Runtime, value: unknown, ...options: unknown[]) => {
     const text = scalarText(value, "indent");
     const width = options[0] ?? 4;
@@ -88,28 +91,66 @@ const indentFunction = define({
     if (typeof width === "number") runtime.chargeText(width * lines.length);
     const margin = typeof width === "string" ? width : " ".repeat(integerOf(width));
     runtime.chargeText(margin.length * lines.length);
-    return lines.map((line, i) => ((i === 0 && options[1] !== true) || (stripped(line) === "" && options[2] !== true) ? line : margin + line)).join("\n");
+    return lines
+      .map((line, i) =>
+        (i === 0 && options[1] !== true) || (stripped(line) === "" && options[2] !== true) ? line : margin + line,
+      )
+      .join("\n");
   },
 });
 
 export const stringFunctions: readonly TemplateFunction[] = [
-  define({ name: "toLower", signature: "func(s string) string", doc: "Lower case.", examples: [['{{ toLower("ÄbC") }}', "äbc"]], run: (r: Runtime, s: string) => (r.charge(s.length >> 4), lower(s)) }),
-  define({ name: "toUpper", signature: "func(s string) string", doc: "Upper case, character by character.", examples: [['{{ toUpper("äbß") }}', "ÄBß"]], run: (r: Runtime, s: string) => (r.charge(s.length >> 4), upper(s)) }),
+  define({
+    name: "toLower",
+    signature: "func(s string) string",
+    doc: "Lower case.",
+    examples: [['{{ toLower("ÄbC") }}', "äbc"]],
+    run: (r: Runtime, s: string) => (r.charge(s.length >> 4), lower(s)),
+  }),
+  define({
+    name: "toUpper",
+    signature: "func(s string) string",
+    doc: "Upper case, character by character.",
+    examples: [['{{ toUpper("äbß") }}', "ÄBß"]],
+    run: (r: Runtime, s: string) => (r.charge(s.length >> 4), upper(s)),
+  }),
   define({
     name: "title",
     signature: "func(s any) string",
     doc: "Title case: the first letter of each word is upper case, the rest lower case. Lenient.",
     examples: [['{{ title("hello WORLD-wide") }}', "Hello World-Wide"]],
-    run: (_: Runtime, s: unknown) => lower(scalarText(s, "title")).replace(/(^|[^\p{L}\p{N}_'’])(\p{L})/gu, (_all, before: string, letter: string) => before + upper(letter)),
+    run: (_: Runtime, s: unknown) =>
+      lower(scalarText(s, "title")).replace(
+        /(^|[^\p{L}\p{N}_'’])(\p{L})/gu,
+        (_all, before: string, letter: string) => before + upper(letter),
+      ),
   }),
-  define({ name: "capitalize", signature: "func(s string) string", doc: "Upper case for the first character.", examples: [['{{ capitalize("abc def") }}', "Abc def"]], run: (_: Runtime, s: string) => capital(s) }),
-  define({ name: "capitalizeAll", signature: "func(s string) string", doc: "Upper case for the first character of each word.", examples: [['{{ capitalizeAll("abc def") }}', "Abc Def"]], run: (_: Runtime, s: string) => s.replace(/[^\s]+/gu, (word) => capital(word)) }),
+  define({
+    name: "capitalize",
+    signature: "func(s string) string",
+    doc: "Upper case for the first character.",
+    examples: [['{{ capitalize("abc def") }}', "Abc def"]],
+    run: (_: Runtime, s: string) => capital(s),
+  }),
+  define({
+    name: "capitalizeAll",
+    signature: "func(s string) string",
+    doc: "Upper case for the first character of each word.",
+    examples: [['{{ capitalizeAll("abc def") }}', "Abc Def"]],
+    run: (_: Runtime, s: string) => s.replace(/[^\s]+/gu, (word) => capital(word)),
+  }),
   define({
     name: "toKebab",
     signature: "func(s string) string",
     doc: "Words in lower case, joined by dashes.",
     examples: [['{{ toKebab("maxConnRate limit_x") }}', "max-conn-rate-limit-x"]],
-    run: (_: Runtime, s: string) => lower(s.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1-$2").replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "")),
+    run: (_: Runtime, s: string) =>
+      lower(
+        s
+          .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1-$2")
+          .replace(/[^\p{L}\p{N}]+/gu, "-")
+          .replace(/^-|-$/g, ""),
+      ),
   }),
   define({
     name: "abbreviate",
@@ -125,24 +166,139 @@ export const stringFunctions: readonly TemplateFunction[] = [
       return `${(cut === "" ? kept : cut).replace(/[\s,.]+$/u, "")}...`;
     },
   }),
-  define({ name: "replace", signature: "func(s any, old any, new any) string", doc: "Replaces all occurrences. Lenient.", examples: [['{{ "a.b.c" | replace(".", "_") }}', "a_b_c"]], run: (r: Runtime, s: unknown, from: unknown, to: unknown) => replaced(r, scalarText(s, "replace"), scalarText(from, "replace"), scalarText(to, "replace")) }),
-  define({ name: "replaceAll", signature: "func(s string, old string, new string) string", doc: "Replaces all occurrences.", examples: [['{{ replaceAll("aXbX", "X", "-") }}', "a-b-"]], run: (r: Runtime, s: string, from: string, to: string) => replaced(r, s, from, to) }),
-  define({ name: "split", signature: "func(s string, separator string) []string", doc: "Parts between the separators; an empty separator splits into characters.", examples: [['{{ split("a,b,c", ",") | join(" ") }}', "a b c"]], run: (r: Runtime, s: string, by: string) => splitText(r, s, by) }),
-  define({ name: "splitN", signature: "func(s string, separator string, n int) []string", doc: "At most n parts; the last holds the rest. n < 0: all.", examples: [['{{ splitN("a,b,c", ",", 2) | join(" ") }}', "a b,c"]], run: (r: Runtime, s: string, by: string, n: number) => splitText(r, s, by, n) }),
-  define({ name: "splitAfter", signature: "func(s string, separator string) []string", doc: "Parts with their separators.", examples: [['{{ splitAfter("a,b", ",") | join("|") }}', "a,|b"]], run: (r: Runtime, s: string, by: string) => splitText(r, s, by).map((part, i, all) => (i < all.length - 1 ? part + by : part)) }),
-  define({ name: "join", signature: "func(items any, separator string) string", doc: "Text of the items with the separator between them; anything but a slice gives the empty string.", examples: [['{{ []any{"a", 1, true} | join("-") }}', "a-1-true"]], run: (r: Runtime, items: unknown, separator: string) => joined(r, items, separator) }),
-  define({ name: "join_key", signature: "func(separator string, parts ...any) string", doc: "Text of the parts with the separator between them.", examples: [['{{ join_key("_", "ns", "svc", 80) }}', "ns_svc_80"]], run: (r: Runtime, separator: string, ...parts: unknown[]) => joined(r, parts.map((part) => scalarText(part, "join_key")), separator) }),
-  define({ name: "strip", signature: "func(s any) string", doc: "Without white space at both ends. Lenient.", examples: [['[{{ strip("  a b\\n") }}]', "[a b]"]], run: (_: Runtime, s: unknown) => stripped(scalarText(s, "strip")) }),
-  define({ name: "trimSpace", signature: "func(s any) string", doc: "Another name of strip.", examples: [['[{{ trimSpace(" a ") }}]', "[a]"]], run: (_: Runtime, s: unknown) => stripped(scalarText(s, "trimSpace")) }),
-  define({ name: "trim", signature: "func(s string, cutset string) string", doc: "Without the characters of cutset at both ends.", examples: [['{{ trim("/a/b/", "/") }}', "a/b"]], run: (_: Runtime, s: string, set: string) => trimSet(s, set, true, true) }),
-  define({ name: "trimLeft", signature: "func(s string, cutset string) string", doc: "Without the characters of cutset at the start.", examples: [['{{ trimLeft("//a/", "/") }}', "a/"]], run: (_: Runtime, s: string, set: string) => trimSet(s, set, true, false) }),
-  define({ name: "trimRight", signature: "func(s string, cutset string) string", doc: "Without the characters of cutset at the end.", examples: [['{{ trimRight("/a//", "/") }}', "/a"]], run: (_: Runtime, s: string, set: string) => trimSet(s, set, false, true) }),
-  define({ name: "trimPrefix", signature: "func(s string, prefix string) string", doc: "Without the prefix, if s begins with it.", examples: [['{{ trimPrefix("www.a.b", "www.") }}', "a.b"]], run: (_: Runtime, s: string, p: string) => (s.startsWith(p) ? s.slice(p.length) : s) }),
-  define({ name: "trimSuffix", signature: "func(s string, suffix string) string", doc: "Without the suffix, if s ends with it.", examples: [['{{ trimSuffix("a/", "/") }}', "a"]], run: (_: Runtime, s: string, p: string) => (s.endsWith(p) ? s.slice(0, s.length - p.length) : s) }),
-  define({ name: "hasPrefix", signature: "func(s string, prefix string) bool", doc: "Whether s begins with prefix.", examples: [['{{ hasPrefix("/api", "/") }}', "true"]], run: (_: Runtime, s: string, p: string) => s.startsWith(p) }),
-  define({ name: "hasSuffix", signature: "func(s string, suffix string) bool", doc: "Whether s ends with suffix.", examples: [['{{ hasSuffix("a.pem", ".pem") }}', "true"]], run: (_: Runtime, s: string, p: string) => s.endsWith(p) }),
-  define({ name: "index", signature: "func(s string, part string) int", doc: "Byte offset of the first occurrence, or -1.", examples: [['{{ index("äb", "b") }} {{ index("a", "x") }}', "2 -1"]], run: (_: Runtime, s: string, p: string) => byteIndex(s, s.indexOf(p)) }),
-  define({ name: "lastIndex", signature: "func(s string, part string) int", doc: "Byte offset of the last occurrence, or -1.", examples: [['{{ lastIndex("a/b/c", "/") }}', "3"]], run: (_: Runtime, s: string, p: string) => byteIndex(s, s.lastIndexOf(p)) }),
+  define({
+    name: "replace",
+    signature: "func(s any, old any, new any) string",
+    doc: "Replaces all occurrences. Lenient.",
+    examples: [['{{ "a.b.c" | replace(".", "_") }}', "a_b_c"]],
+    run: (r: Runtime, s: unknown, from: unknown, to: unknown) =>
+      replaced(r, scalarText(s, "replace"), scalarText(from, "replace"), scalarText(to, "replace")),
+  }),
+  define({
+    name: "replaceAll",
+    signature: "func(s string, old string, new string) string",
+    doc: "Replaces all occurrences.",
+    examples: [['{{ replaceAll("aXbX", "X", "-") }}', "a-b-"]],
+    run: (r: Runtime, s: string, from: string, to: string) => replaced(r, s, from, to),
+  }),
+  define({
+    name: "split",
+    signature: "func(s string, separator string) []string",
+    doc: "Parts between the separators; an empty separator splits into characters.",
+    examples: [['{{ split("a,b,c", ",") | join(" ") }}', "a b c"]],
+    run: (r: Runtime, s: string, by: string) => splitText(r, s, by),
+  }),
+  define({
+    name: "splitN",
+    signature: "func(s string, separator string, n int) []string",
+    doc: "At most n parts; the last holds the rest. n < 0: all.",
+    examples: [['{{ splitN("a,b,c", ",", 2) | join(" ") }}', "a b,c"]],
+    run: (r: Runtime, s: string, by: string, n: number) => splitText(r, s, by, n),
+  }),
+  define({
+    name: "splitAfter",
+    signature: "func(s string, separator string) []string",
+    doc: "Parts with their separators.",
+    examples: [['{{ splitAfter("a,b", ",") | join("|") }}', "a,|b"]],
+    run: (r: Runtime, s: string, by: string) =>
+      splitText(r, s, by).map((part, i, all) => (i < all.length - 1 ? part + by : part)),
+  }),
+  define({
+    name: "join",
+    signature: "func(items any, separator string) string",
+    doc: "Text of the items with the separator between them; anything but a slice gives the empty string.",
+    examples: [['{{ []any{"a", 1, true} | join("-") }}', "a-1-true"]],
+    run: (r: Runtime, items: unknown, separator: string) => joined(r, items, separator),
+  }),
+  define({
+    name: "join_key",
+    signature: "func(separator string, parts ...any) string",
+    doc: "Text of the parts with the separator between them.",
+    examples: [['{{ join_key("_", "ns", "svc", 80) }}', "ns_svc_80"]],
+    run: (r: Runtime, separator: string, ...parts: unknown[]) =>
+      joined(
+        r,
+        parts.map((part) => scalarText(part, "join_key")),
+        separator,
+      ),
+  }),
+  define({
+    name: "strip",
+    signature: "func(s any) string",
+    doc: "Without white space at both ends. Lenient.",
+    examples: [['[{{ strip("  a b\\n") }}]', "[a b]"]],
+    run: (_: Runtime, s: unknown) => stripped(scalarText(s, "strip")),
+  }),
+  define({
+    name: "trimSpace",
+    signature: "func(s any) string",
+    doc: "Another name of strip.",
+    examples: [['[{{ trimSpace(" a ") }}]', "[a]"]],
+    run: (_: Runtime, s: unknown) => stripped(scalarText(s, "trimSpace")),
+  }),
+  define({
+    name: "trim",
+    signature: "func(s string, cutset string) string",
+    doc: "Without the characters of cutset at both ends.",
+    examples: [['{{ trim("/a/b/", "/") }}', "a/b"]],
+    run: (_: Runtime, s: string, set: string) => trimSet(s, set, true, true),
+  }),
+  define({
+    name: "trimLeft",
+    signature: "func(s string, cutset string) string",
+    doc: "Without the characters of cutset at the start.",
+    examples: [['{{ trimLeft("//a/", "/") }}', "a/"]],
+    run: (_: Runtime, s: string, set: string) => trimSet(s, set, true, false),
+  }),
+  define({
+    name: "trimRight",
+    signature: "func(s string, cutset string) string",
+    doc: "Without the characters of cutset at the end.",
+    examples: [['{{ trimRight("/a//", "/") }}', "/a"]],
+    run: (_: Runtime, s: string, set: string) => trimSet(s, set, false, true),
+  }),
+  define({
+    name: "trimPrefix",
+    signature: "func(s string, prefix string) string",
+    doc: "Without the prefix, if s begins with it.",
+    examples: [['{{ trimPrefix("www.a.b", "www.") }}', "a.b"]],
+    run: (_: Runtime, s: string, p: string) => (s.startsWith(p) ? s.slice(p.length) : s),
+  }),
+  define({
+    name: "trimSuffix",
+    signature: "func(s string, suffix string) string",
+    doc: "Without the suffix, if s ends with it.",
+    examples: [['{{ trimSuffix("a/", "/") }}', "a"]],
+    run: (_: Runtime, s: string, p: string) => (s.endsWith(p) ? s.slice(0, s.length - p.length) : s),
+  }),
+  define({
+    name: "hasPrefix",
+    signature: "func(s string, prefix string) bool",
+    doc: "Whether s begins with prefix.",
+    examples: [['{{ hasPrefix("/api", "/") }}', "true"]],
+    run: (_: Runtime, s: string, p: string) => s.startsWith(p),
+  }),
+  define({
+    name: "hasSuffix",
+    signature: "func(s string, suffix string) bool",
+    doc: "Whether s ends with suffix.",
+    examples: [['{{ hasSuffix("a.pem", ".pem") }}', "true"]],
+    run: (_: Runtime, s: string, p: string) => s.endsWith(p),
+  }),
+  define({
+    name: "index",
+    signature: "func(s string, part string) int",
+    doc: "Byte offset of the first occurrence, or -1.",
+    examples: [['{{ index("äb", "b") }} {{ index("a", "x") }}', "2 -1"]],
+    run: (_: Runtime, s: string, p: string) => byteIndex(s, s.indexOf(p)),
+  }),
+  define({
+    name: "lastIndex",
+    signature: "func(s string, part string) int",
+    doc: "Byte offset of the last occurrence, or -1.",
+    examples: [['{{ lastIndex("a/b/c", "/") }}', "3"]],
+    run: (_: Runtime, s: string, p: string) => byteIndex(s, s.lastIndexOf(p)),
+  }),
   define({
     name: "indexAny",
     signature: "func(s string, characters string) int",
@@ -158,14 +314,66 @@ export const stringFunctions: readonly TemplateFunction[] = [
       return -1;
     },
   }),
-  define({ name: "runeCount", signature: "func(s string) int", doc: "Number of characters (len counts bytes).", examples: [['{{ runeCount("äb") }} {{ len("äb") }}', "2 3"]], run: (_: Runtime, s: string) => Array.from(s).length }),
-  define({ name: "isdigit", signature: "func(s any) bool", doc: "Whether the text is not empty and has only digits. Lenient.", examples: [['{{ isdigit("080") }} {{ isdigit("8a") }} {{ isdigit("") }}', "true false false"]], run: (_: Runtime, s: unknown) => /^\p{Nd}+$/u.test(scalarText(s, "isdigit")) }),
-  define({ name: "basename", signature: "func(path string) string", doc: "Last element of a path, without trailing slashes.", examples: [['{{ basename("/etc/maps/host.map") }} {{ basename("") }}', "host.map ."]], run: (_: Runtime, path: string) => (path === "" ? "." : path.replace(/\/+$/, "") === "" ? "/" : path.replace(/\/+$/, "").split("/").at(-1)) }),
-  define({ name: "strings_contains", signature: "func(s any, part any) bool", doc: "Whether s contains part. Lenient.", examples: [['{{ strings_contains("abc", "b") }}', "true"]], run: (_: Runtime, s: unknown, p: unknown) => scalarText(s, "strings_contains").includes(scalarText(p, "strings_contains")) }),
-  define({ name: "strings_split", signature: "func(s any, separator any) []string", doc: "As split. Lenient.", examples: [['{{ strings_split("a b", " ") | join(",") }}', "a,b"]], run: (r: Runtime, s: unknown, by: unknown) => splitText(r, scalarText(s, "strings_split"), scalarText(by, "strings_split")) }),
-  define({ name: "strings_splitn", signature: "func(s any, separator any, n int) []string", doc: "As splitN. Lenient.", examples: [['{{ strings_splitn("a:b:c", ":", 2) | join(" ") }}', "a b:c"]], run: (r: Runtime, s: unknown, by: unknown, n: number) => splitText(r, scalarText(s, "strings_splitn"), scalarText(by, "strings_splitn"), n) }),
-  define({ name: "strings_trim", signature: "func(s any) string", doc: "As strip.", examples: [['[{{ strings_trim(" a ") }}]', "[a]"]], run: (_: Runtime, s: unknown) => stripped(scalarText(s, "strings_trim")) }),
-  define({ name: "strings_lower", signature: "func(s any) string", doc: "As toLower. Lenient.", examples: [['{{ strings_lower("AB") }}', "ab"]], run: (_: Runtime, s: unknown) => lower(scalarText(s, "strings_lower")) }),
+  define({
+    name: "runeCount",
+    signature: "func(s string) int",
+    doc: "Number of characters (len counts bytes).",
+    examples: [['{{ runeCount("äb") }} {{ len("äb") }}', "2 3"]],
+    run: (_: Runtime, s: string) => Array.from(s).length,
+  }),
+  define({
+    name: "isdigit",
+    signature: "func(s any) bool",
+    doc: "Whether the text is not empty and has only digits. Lenient.",
+    examples: [['{{ isdigit("080") }} {{ isdigit("8a") }} {{ isdigit("") }}', "true false false"]],
+    run: (_: Runtime, s: unknown) => /^\p{Nd}+$/u.test(scalarText(s, "isdigit")),
+  }),
+  define({
+    name: "basename",
+    signature: "func(path string) string",
+    doc: "Last element of a path, without trailing slashes.",
+    examples: [['{{ basename("/etc/maps/host.map") }} {{ basename("") }}', "host.map ."]],
+    run: (_: Runtime, path: string) =>
+      path === "" ? "." : path.replace(/\/+$/, "") === "" ? "/" : path.replace(/\/+$/, "").split("/").at(-1),
+  }),
+  define({
+    name: "strings_contains",
+    signature: "func(s any, part any) bool",
+    doc: "Whether s contains part. Lenient.",
+    examples: [['{{ strings_contains("abc", "b") }}', "true"]],
+    run: (_: Runtime, s: unknown, p: unknown) =>
+      scalarText(s, "strings_contains").includes(scalarText(p, "strings_contains")),
+  }),
+  define({
+    name: "strings_split",
+    signature: "func(s any, separator any) []string",
+    doc: "As split. Lenient.",
+    examples: [['{{ strings_split("a b", " ") | join(",") }}', "a,b"]],
+    run: (r: Runtime, s: unknown, by: unknown) =>
+      splitText(r, scalarText(s, "strings_split"), scalarText(by, "strings_split")),
+  }),
+  define({
+    name: "strings_splitn",
+    signature: "func(s any, separator any, n int) []string",
+    doc: "As splitN. Lenient.",
+    examples: [['{{ strings_splitn("a:b:c", ":", 2) | join(" ") }}', "a b:c"]],
+    run: (r: Runtime, s: unknown, by: unknown, n: number) =>
+      splitText(r, scalarText(s, "strings_splitn"), scalarText(by, "strings_splitn"), n),
+  }),
+  define({
+    name: "strings_trim",
+    signature: "func(s any) string",
+    doc: "As strip.",
+    examples: [['[{{ strings_trim(" a ") }}]', "[a]"]],
+    run: (_: Runtime, s: unknown) => stripped(scalarText(s, "strings_trim")),
+  }),
+  define({
+    name: "strings_lower",
+    signature: "func(s any) string",
+    doc: "As toLower. Lenient.",
+    examples: [['{{ strings_lower("AB") }}', "ab"]],
+    run: (_: Runtime, s: unknown) => lower(scalarText(s, "strings_lower")),
+  }),
   indentFunction,
   define({
     name: "make_guid",
@@ -173,14 +381,38 @@ export const stringFunctions: readonly TemplateFunction[] = [
     doc: "Parts joined with colons, for HAProxy's guid. Above 127 bytes it is cut and ends with a hash of the whole.",
     examples: [['{{ make_guid("be", "default", "web") }}', "be:default:web"]],
     run: (r: Runtime, ...parts: unknown[]) => {
-      const whole = joined(r, parts.map((part) => scalarText(part, "make_guid")), ":");
+      const whole = joined(
+        r,
+        parts.map((part) => scalarText(part, "make_guid")),
+        ":",
+      );
       if (byteLength(whole) <= 127) return whole;
       const hash = createHash("sha256").update(whole).digest("hex").slice(0, 16);
-      return `${Buffer.from(whole).subarray(0, 110).toString("utf8").replace(/\uFFFD+$/, "")}-${hash}`;
+      return `${Buffer.from(whole)
+        .subarray(0, 110)
+        .toString("utf8")
+        .replace(/\uFFFD+$/, "")}-${hash}`;
     },
   }),
-  define({ name: "sprint", signature: "func(values ...any) string", doc: "Values written like %v; a blank between two that are no strings.", examples: [['{{ sprint("a", 1, 2, "b") }}', "a1 2b"]], run: (_: Runtime, ...values: unknown[]) => values.map((v, i) => (i > 0 && typeof v !== "string" && typeof values[i - 1] !== "string" ? " " : "") + (typeof v === "string" ? v : format(v))).join("") }),
-  define({ name: "sprintf", signature: "func(format string, values ...any) string", doc: "Go's formatting: %s %v %d %q %x %X %o %b %c %t %f %e %g %T %%, with flags, width and precision.", examples: [['{{ sprintf("%s:%05d|%-4s|%.2f %q %x", "a", 42, "b", 1.5, "q", 255) }}', 'a:00042|b   |1.50 "q" ff']], run: (r: Runtime, text: string, ...values: unknown[]) => sprintf(r, text, values) }),
+  define({
+    name: "sprint",
+    signature: "func(values ...any) string",
+    doc: "Values written like %v; a blank between two that are no strings.",
+    examples: [['{{ sprint("a", 1, 2, "b") }}', "a1 2b"]],
+    run: (_: Runtime, ...values: unknown[]) =>
+      values
+        .map(
+          (v, i) =>
+            (i > 0 && typeof v !== "string" && typeof values[i - 1] !== "string" ? " " : "") +
+            (typeof v === "string" ? v : format(v)),
+        )
+        .join(""),
+  }),
+  define({
+    name: "sprintf",
+    signature: "func(format string, values ...any) string",
+    doc: "Go's formatting: %s %v %d %q %x %X %o %b %c %t %f %e %g %T %%, with flags, width and precision.",
+    examples: [['{{ sprintf("%s:%05d|%-4s|%.2f %q %x", "a", 42, "b", 1.5, "q", 255) }}', 'a:00042|b   |1.50 "q" ff']],
+    run: (r: Runtime, text: string, ...values: unknown[]) => sprintf(r, text, values),
+  }),
 ];
-
-export { show };

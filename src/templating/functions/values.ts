@@ -8,7 +8,8 @@ import { memberOf } from "./paths.ts";
 
 /** Text of a scalar; composites are refused so that no Go-like dump slips into a configuration. */
 export function scalarText(v: unknown, fn: string): string {
-  if (typeof v === "object" && v !== null && !ErrorValue.is(v)) throw new TemplateFault(`${fn}: cannot make text of ${kindOf(v)}`, "use toJSON() or join()");
+  if (typeof v === "object" && v !== null && !ErrorValue.is(v))
+    throw new TemplateFault(`${fn}: cannot make text of ${kindOf(v)}`, "use toJSON() or join()");
   return v === null || v === undefined ? "" : show(v);
 }
 
@@ -32,15 +33,21 @@ export function jsonText(runtime: Runtime, v: unknown, indent = ""): string {
       return formatNumber(value);
     }
     if (typeof value !== "object") return String(value);
-    if (HostObject.is(value) || FunctionValue.is(value)) throw new TemplateFault(`toJSON: unsupported type ${kindOf(value)}`);
+    if (HostObject.is(value) || FunctionValue.is(value))
+      throw new TemplateFault(`toJSON: unsupported type ${kindOf(value)}`);
     if (ErrorValue.is(value)) return JSON.stringify(ErrorValue.message(value));
     const inner = indent === "" ? "" : `${margin}${indent}`;
     const parts = Array.isArray(value)
       ? value.map((item) => write(item, inner, depth + 1))
-      : sortedKeys(value).map((key) => `${JSON.stringify(String(key))}:${indent === "" ? "" : " "}${write(entryOf(value, key), inner, depth + 1)}`);
+      : sortedKeys(value).map(
+          (key) =>
+            `${JSON.stringify(String(key))}:${indent === "" ? "" : " "}${write(entryOf(value, key), inner, depth + 1)}`,
+        );
     const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
     if (parts.length === 0) return open + close;
-    return indent === "" ? open + parts.join(",") + close : `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${margin}${close}`;
+    return indent === ""
+      ? open + parts.join(",") + close
+      : `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${margin}${close}`;
   };
   const text = write(v, "", 0);
   runtime.chargeText(text.length);
@@ -101,7 +108,7 @@ export const valueFunctions: readonly TemplateFunction[] = [
     name: "tostring",
     signature: "func(value any) string",
     doc: "Text of a scalar: nil is empty, numbers are written without exponent. Slices and maps fail: use toJSON or join.",
-    examples: [['{{ tostring(1.50) }} {{ tostring(true) }} [{{ tostring(nil) }}]', "1.5 true []"]],
+    examples: [["{{ tostring(1.50) }} {{ tostring(true) }} [{{ tostring(nil) }}]", "1.5 true []"]],
     run: (_: Runtime, value: unknown) => scalarText(value, "tostring"),
   }),
   define({
@@ -120,7 +127,8 @@ export const valueFunctions: readonly TemplateFunction[] = [
       if (value === null) return 0;
       if (typeof value === "number") return value;
       const text = typeof value === "string" ? value : "";
-      if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) throw new TemplateFault(`tofloat: ${JSON.stringify(textOf(value))} is not a number`);
+      if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text))
+        throw new TemplateFault(`tofloat: ${JSON.stringify(textOf(value))} is not a number`);
       return Number(text);
     },
   }),
@@ -138,7 +146,10 @@ export const valueFunctions: readonly TemplateFunction[] = [
     examples: [['{{ debug(map[string]any{"a": 1}, "item") }}', '# DEBUG item:\n# {\n#   "a": 1\n# }\n']],
     run: (runtime: Runtime, value: unknown, ...label: unknown[]) => {
       const head = label.length === 0 ? "# DEBUG:" : `# DEBUG ${scalarText(label[0], "debug")}:`;
-      return `${head}\n${jsonText(runtime, value, "  ").split("\n").map((line) => `# ${line}\n`).join("")}`;
+      return `${head}\n${jsonText(runtime, value, "  ")
+        .split("\n")
+        .map((line) => `# ${line}\n`)
+        .join("")}`;
     },
   }),
   define({
@@ -156,7 +167,8 @@ export const valueFunctions: readonly TemplateFunction[] = [
     signature: "func(parts ...any) bool",
     doc: "Whether this combination of parts is asked for the first time in this render. Without parts always true.",
     examples: [['{{ first_seen("a", 1) }} {{ first_seen("a", 1) }} {{ first_seen("a1") }}', "true false true"]],
-    run: (runtime: Runtime, ...parts: unknown[]) => parts.length === 0 || runtime.firstSeen(JSON.stringify(parts.map((part) => scalarText(part, "first_seen")))),
+    run: (runtime: Runtime, ...parts: unknown[]) =>
+      parts.length === 0 || runtime.firstSeen(JSON.stringify(parts.map((part) => scalarText(part, "first_seen")))),
   }),
 ];
 

@@ -1,6 +1,8 @@
 /** Shell patterns over names: `*` (not across `/`), `?`, `[a-z]`, `[^a]`, `\` escapes. In time O(pattern × name). */
 
-type Atom = { readonly kind: "star" | "any" } | { readonly kind: "set"; readonly negated: boolean; readonly ranges: readonly (readonly [number, number])[] };
+type Atom =
+  | { readonly kind: "star" | "any" }
+  | { readonly kind: "set"; readonly negated: boolean; readonly ranges: readonly (readonly [number, number])[] };
 
 function parsePattern(pattern: string): Atom[] | undefined {
   const points = [...pattern].map((c) => c.codePointAt(0)!);

@@ -1,11 +1,32 @@
 /** Which names emitted code may read in place. */
 
-const BUILT_INS = [Object, Array, String, Number, Boolean, Function, Symbol, BigInt, Map, Set, Promise, RegExp, Date, Error, ArrayBuffer];
+const BUILT_INS = [
+  Object,
+  Array,
+  String,
+  Number,
+  Boolean,
+  Function,
+  Symbol,
+  BigInt,
+  Map,
+  Set,
+  Promise,
+  RegExp,
+  Date,
+  Error,
+  ArrayBuffer,
+];
 
 /** Names that some built-in prototype or promise-like value answers to: such members are read by a guarded helper only. */
 export const hostileNames: ReadonlySet<string> = new Set([
   ...BUILT_INS.flatMap((constructor) => Object.getOwnPropertyNames(constructor.prototype)),
-  "then", "toJSON", "caller", "callee", "arguments", "prototype",
+  "then",
+  "toJSON",
+  "caller",
+  "callee",
+  "arguments",
+  "prototype",
 ]);
 
 const has = Object.prototype.hasOwnProperty;
@@ -17,6 +38,7 @@ export function ownMember(object: object, key: string): unknown {
 
 /** Writes an own member, whatever its name: prototypes are frozen, so an inherited name cannot just be assigned. */
 export function setMember(object: object, key: string, value: unknown): void {
-  if (key in object && !has.call(object, key)) Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  if (key in object && !has.call(object, key))
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
   else (object as Record<string, unknown>)[key] = value;
 }

@@ -25,14 +25,16 @@ export class HostObject {
   }
 
   static method(value: unknown, type: string, name: string): HostMethod {
-    if (!HostObject.is(value) || value.#type !== type) throw new TemplateFault(`${name} called on a value that is not a ${type}`);
+    if (!HostObject.is(value) || value.#type !== type)
+      throw new TemplateFault(`${name} called on a value that is not a ${type}`);
     const method = value.#methods.get(name);
     if (method === undefined) throw new TemplateFault(`this ${type} has no method ${name}`);
     return method;
   }
 
   static member(value: unknown, type: string, name: string): unknown {
-    if (!HostObject.is(value) || value.#type !== type) throw new TemplateFault(`${name} read from a value that is not a ${type}`);
+    if (!HostObject.is(value) || value.#type !== type)
+      throw new TemplateFault(`${name} read from a value that is not a ${type}`);
     return value.#members.get(name) ?? null;
   }
 }
@@ -43,7 +45,11 @@ export class HostObject {
  * generator functions where declared `suspends`. A method declared `(T, error)` gives T or throws a TemplateFault; with
  * other pairs it gives an array of two.
  */
-export function hostObject(type: string, methods: Readonly<Record<string, HostMethod>>, members: Readonly<Record<string, unknown>> = {}): HostObject {
+export function hostObject(
+  type: string,
+  methods: Readonly<Record<string, HostMethod>>,
+  members: Readonly<Record<string, unknown>> = {},
+): HostObject {
   return new HostObject(type, new Map(Object.entries(methods)), new Map(Object.entries(members)));
 }
 
@@ -88,7 +94,10 @@ export class FunctionValue {
   }
 
   static parts(value: unknown): { run: Plain; suspends: boolean } {
-    if (!FunctionValue.is(value)) throw new TemplateFault(value === null || value === undefined ? "call of a nil function" : "cannot call a value that is not a function");
+    if (!FunctionValue.is(value))
+      throw new TemplateFault(
+        value === null || value === undefined ? "call of a nil function" : "cannot call a value that is not a function",
+      );
     return { run: value.#run, suspends: value.#suspends };
   }
 }

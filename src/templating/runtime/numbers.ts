@@ -10,7 +10,9 @@ const wrap = (v: bigint): number => Number(BigInt.asIntN(64, v));
 
 export function multiply(a: number, b: number): number {
   const product = a * b;
-  return Number.isSafeInteger(product) || !Number.isInteger(a) || !Number.isInteger(b) ? product : wrap(BigInt(a) * BigInt(b));
+  return Number.isSafeInteger(product) || !Number.isInteger(a) || !Number.isInteger(b)
+    ? product
+    : wrap(BigInt(a) * BigInt(b));
 }
 
 export function divide(a: number, b: number): number {
@@ -45,7 +47,11 @@ export function bits(op: string, a: number, b: number): number {
 
 /** An operator on values whose types are only known now: whole numbers are integers. */
 export function arithmetic(op: string, a: unknown, b: unknown): number {
-  if (typeof a !== "number" || typeof b !== "number") throw new TemplateFault(`operator ${op} not defined on ${kindOf(a)} and ${kindOf(b)}`, "convert with toint() or tofloat()");
+  if (typeof a !== "number" || typeof b !== "number")
+    throw new TemplateFault(
+      `operator ${op} not defined on ${kindOf(a)} and ${kindOf(b)}`,
+      "convert with toint() or tofloat()",
+    );
   const integers = Number.isInteger(a) && Number.isInteger(b);
   switch (op) {
     case "-":

@@ -22,7 +22,11 @@ function bareRealm(): vm.Context {
 }
 
 /** Compiles emitted text to a function of the given parameters. The one place where templates become code. */
-export function compileInRealm(text: string, params: readonly string[], filename: string): (...args: unknown[]) => unknown {
+export function compileInRealm(
+  text: string,
+  params: readonly string[],
+  filename: string,
+): (...args: unknown[]) => unknown {
   shared ??= bareRealm();
   return vm.compileFunction(text, params, { filename, parsingContext: shared }) as (...args: unknown[]) => unknown;
 }

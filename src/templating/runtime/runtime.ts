@@ -3,7 +3,15 @@ import type { Type } from "../check/types.ts";
 import type { RunEnvironment, Sink, Suspension } from "../types.ts";
 import { LimitFault, RestartNeeded, TemplateFault } from "./faults.ts";
 import { ownMember, setMember } from "./guards.ts";
-import { callFunction, ErrorValue, FailedRead, FunctionValue, HostObject, PendingRead, type HostMethod } from "./host.ts";
+import {
+  callFunction,
+  ErrorValue,
+  FailedRead,
+  FunctionValue,
+  HostObject,
+  PendingRead,
+  type HostMethod,
+} from "./host.ts";
 import { DEFAULT_DEPTH, DEFAULT_FUEL, DEFAULT_OUTPUT, TICKS_PER_LOOK } from "./limits.ts";
 import * as numbers from "./numbers.ts";
 import * as text from "./text.ts";
@@ -36,7 +44,6 @@ export class Runtime {
   #sink: Sink;
   #capturing = false;
   #seen: Set<string> | undefined;
-  #now: number | undefined;
 
   constructor(environment: RunEnvironment, source: UnitSource) {
     this.#environment = environment;
@@ -93,7 +100,11 @@ export class Runtime {
 
   incremental(name: string): string {
     const render = this.#environment.renderIncremental;
-    if (render === undefined) throw new TemplateFault(`the text of incremental snippet "${name}" is not available here`, "render it at the top level of a root template");
+    if (render === undefined)
+      throw new TemplateFault(
+        `the text of incremental snippet "${name}" is not available here`,
+        "render it at the top level of a root template",
+      );
     return this.charged(render(name));
   }
 
@@ -214,9 +225,9 @@ export class Runtime {
     throw new TemplateFault(text.textOf(v));
   }
 
-  /** The run's one instant, in milliseconds: equal inputs give equal bytes. */
-  now(): number {
-    return (this.#now ??= this.#environment.now ?? Date.now());
+  /** The run's one instant in milliseconds; undefined where the host gives none, so that equal inputs give equal bytes. */
+  now(): number | undefined {
+    return this.#environment.now;
   }
 
   /** Whether this key is asked for the first time in the run. */
@@ -249,7 +260,8 @@ export class Runtime {
   }
 
   toText(v: unknown): string {
-    if (typeof v === "number") return v >= 0 && v <= 0x10ffff && (v < 0xd800 || v > 0xdfff) ? String.fromCodePoint(Math.trunc(v)) : "\uFFFD";
+    if (typeof v === "number")
+      return v >= 0 && v <= 0x10ffff && (v < 0xd800 || v > 0xdfff) ? String.fromCodePoint(Math.trunc(v)) : "\uFFFD";
     return this.asString(v);
   }
 
@@ -348,7 +360,14 @@ export class Runtime {
   }
 
   #isMap(v: unknown): v is object {
-    return typeof v === "object" && v !== null && !Array.isArray(v) && !FunctionValue.is(v) && !HostObject.is(v) && !ErrorValue.is(v);
+    return (
+      typeof v === "object" &&
+      v !== null &&
+      !Array.isArray(v) &&
+      !FunctionValue.is(v) &&
+      !HostObject.is(v) &&
+      !ErrorValue.is(v)
+    );
   }
 
   is(v: unknown, type: string): boolean {
@@ -375,7 +394,10 @@ export class Runtime {
 
   assert(v: unknown, type: string): unknown {
     if (this.is(v, type)) return v;
-    throw new TemplateFault(`interface conversion: any is ${text.kindOf(v)}, not ${type}`, `use the form v, ok := x.(${type})`);
+    throw new TemplateFault(
+      `interface conversion: any is ${text.kindOf(v)}, not ${type}`,
+      `use the form v, ok := x.(${type})`,
+    );
   }
 
   assertOk(v: unknown, type: string, zero: unknown): [unknown, boolean] {
@@ -411,7 +433,10 @@ export class Runtime {
   compare(a: unknown, b: unknown): number {
     if (typeof a === "number" && typeof b === "number") return a < b ? -1 : a > b ? 1 : 0;
     if (typeof a === "string" && typeof b === "string") return text.compareText(a, b);
-    throw new TemplateFault(`cannot order ${text.kindOf(a)} and ${text.kindOf(b)}`, "convert both with toint() or tostring()");
+    throw new TemplateFault(
+      `cannot order ${text.kindOf(a)} and ${text.kindOf(b)}`,
+      "convert both with toint() or tostring()",
+    );
   }
 
   // --- slices and maps ---------------------------------------------------------------------------------------------
@@ -459,7 +484,8 @@ export class Runtime {
   }
 
   at(list: unknown, i: unknown): unknown {
-    if (typeof i !== "number" || !Number.isInteger(i)) throw new TemplateFault(`invalid index: ${text.kindOf(i)} is not an integer`);
+    if (typeof i !== "number" || !Number.isInteger(i))
+      throw new TemplateFault(`invalid index: ${text.kindOf(i)} is not an integer`);
     const length = Array.isArray(list) ? list.length : 0;
     if (i < 0 || i >= length) throw new TemplateFault(`index out of range [${i}] with length ${length}`);
     return (list as unknown[])[i];
@@ -497,7 +523,11 @@ export class Runtime {
   }
 
   #writable(target: object): void {
-    if (Object.isFrozen(target)) throw new TemplateFault("this value belongs to a watched resource or a setting and cannot be changed", "copy it first: merge(value, map[string]any{…})");
+    if (Object.isFrozen(target))
+      throw new TemplateFault(
+        "this value belongs to a watched resource or a setting and cannot be changed",
+        "copy it first: merge(value, map[string]any{…})",
+      );
   }
 
   remove(map: unknown, key: unknown): void {

@@ -38,7 +38,9 @@ export function formatNumber(v: number): string {
 /** Keys of a map in byte order (numbers by value). */
 export function sortedKeys(map: object): unknown[] {
   if (map instanceof Map) {
-    return [...(map as Map<unknown, unknown>).keys()].sort((a, b) => (typeof a === "number" && typeof b === "number" ? a - b : compareText(String(a), String(b))));
+    return [...(map as Map<unknown, unknown>).keys()].sort((a, b) =>
+      typeof a === "number" && typeof b === "number" ? a - b : compareText(String(a), String(b)),
+    );
   }
   return Object.keys(map).sort(compareText);
 }
@@ -69,7 +71,10 @@ export function show(v: unknown): string {
   if (typeof v === "boolean" || typeof v === "bigint") return String(v);
   if (v === null || v === undefined) return "";
   if (ErrorValue.is(v)) return ErrorValue.message(v);
-  throw new TemplateFault(`cannot show value of type ${kindOf(v)}`, Array.isArray(v) ? "use join() or a for loop" : "use toJSON() or show its members");
+  throw new TemplateFault(
+    `cannot show value of type ${kindOf(v)}`,
+    Array.isArray(v) ? "use join() or a for loop" : "use toJSON() or show its members",
+  );
 }
 
 /** Go's `%v`: `[a b]`, `map[a:1 b:2]`, `<nil>`. */
@@ -80,7 +85,9 @@ export function format(v: unknown, depth = 0): string {
   if (typeof v === "number" && !Number.isInteger(v)) return floatText(v);
   if (typeof v !== "object" || ErrorValue.is(v)) return show(v);
   if (HostObject.is(v) || FunctionValue.is(v)) throw new TemplateFault(`cannot write a ${kindOf(v)} as text`);
-  return `map[${sortedKeys(v).map((key) => `${String(key)}:${format(entryOf(v, key), depth + 1)}`).join(" ")}]`;
+  return `map[${sortedKeys(v)
+    .map((key) => `${String(key)}:${format(entryOf(v, key), depth + 1)}`)
+    .join(" ")}]`;
 }
 
 function floatText(v: number): string {
@@ -119,7 +126,8 @@ function shortLength(s: string): number {
 export function byteAt(s: string, i: number): number {
   const bytes = bytesOf(s);
   const length = bytes === undefined ? s.length : bytes.length;
-  if (!Number.isInteger(i) || i < 0 || i >= length) throw new TemplateFault(`index out of range [${i}] with length ${length}`);
+  if (!Number.isInteger(i) || i < 0 || i >= length)
+    throw new TemplateFault(`index out of range [${i}] with length ${length}`);
   return bytes === undefined ? s.charCodeAt(i) : bytes[i]!;
 }
 
@@ -133,5 +141,6 @@ export function sliceBytes(s: string, low: number, high: number | null): string 
 }
 
 export function checkBounds(low: number, high: number, length: number): void {
-  if (!Number.isInteger(low) || !Number.isInteger(high) || low < 0 || high > length || low > high) throw new TemplateFault(`slice bounds out of range [${low}:${high}] with length ${length}`);
+  if (!Number.isInteger(low) || !Number.isInteger(high) || low < 0 || high > length || low > high)
+    throw new TemplateFault(`slice bounds out of range [${low}:${high}] with length ${length}`);
 }

@@ -4,11 +4,28 @@ import type { Token } from "./tokens.ts";
 import type { Element, Expression, Param, Statement, TypeNode } from "./tree.ts";
 
 const PRECEDENCE: ReadonlyMap<string, number> = new Map([
-  ["*", 5], ["/", 5], ["%", 5], ["<<", 5], [">>", 5], ["&", 5], ["&^", 5],
-  ["+", 4], ["-", 4], ["|", 4], ["^", 4],
-  ["==", 3], ["!=", 3], ["<", 3], ["<=", 3], [">", 3], [">=", 3], ["contains", 3],
-  ["&&", 2], ["and", 2],
-  ["||", 1], ["or", 1],
+  ["*", 5],
+  ["/", 5],
+  ["%", 5],
+  ["<<", 5],
+  [">>", 5],
+  ["&", 5],
+  ["&^", 5],
+  ["+", 4],
+  ["-", 4],
+  ["|", 4],
+  ["^", 4],
+  ["==", 3],
+  ["!=", 3],
+  ["<", 3],
+  ["<=", 3],
+  [">", 3],
+  [">=", 3],
+  ["contains", 3],
+  ["&&", 2],
+  ["and", 2],
+  ["||", 1],
+  ["or", 1],
 ]);
 const UNARY: ReadonlySet<string> = new Set(["-", "+", "!", "not", "^", "*", "&"]);
 /** Expressions nested deeper than this are refused before they can exhaust the stack. */
@@ -55,8 +72,18 @@ export class ExpressionParser {
   protected unexpected(expecting?: string, hint?: string): SyntaxFault {
     const { token } = this;
     const found =
-      token === undefined ? "end of tag" : token.kind === "semicolon" && token.text === "\n" ? "newline" : token.kind === "string" ? JSON.stringify(token.text) : token.text;
-    return new SyntaxFault(token?.at ?? this.endAt, `syntax error: unexpected ${found}${expecting === undefined ? "" : `, expecting ${expecting}`}`, hint);
+      token === undefined
+        ? "end of tag"
+        : token.kind === "semicolon" && token.text === "\n"
+          ? "newline"
+          : token.kind === "string"
+            ? JSON.stringify(token.text)
+            : token.text;
+    return new SyntaxFault(
+      token?.at ?? this.endAt,
+      `syntax error: unexpected ${found}${expecting === undefined ? "" : `, expecting ${expecting}`}`,
+      hint,
+    );
   }
 
   protected expect(text: string): Token {
@@ -101,8 +128,14 @@ export class ExpressionParser {
       const params = this.params();
       return { kind: "func", params, results: this.results(), at };
     }
-    if (this.is("struct") || this.is("chan")) throw new SyntaxFault(at, `${this.token!.text} types are not supported`, "use map[string]any");
-    let { text } = this.token?.kind === "name" ? this.expectName() : (() => { throw this.unexpected("a type"); })();
+    if (this.is("struct") || this.is("chan"))
+      throw new SyntaxFault(at, `${this.token!.text} types are not supported`, "use map[string]any");
+    let { text } =
+      this.token?.kind === "name"
+        ? this.expectName()
+        : (() => {
+            throw this.unexpected("a type");
+          })();
     while (this.is(".") && this.peek()?.kind === "name") {
       this.position++;
       text += `.${this.expectName().text}`;
@@ -111,7 +144,14 @@ export class ExpressionParser {
   }
 
   protected startsType(): boolean {
-    return this.token?.kind === "name" || this.is("*") || this.is("[") || this.is("map") || this.is("func") || this.is("interface");
+    return (
+      this.token?.kind === "name" ||
+      this.is("*") ||
+      this.is("[") ||
+      this.is("map") ||
+      this.is("func") ||
+      this.is("interface")
+    );
   }
 
   protected results(): TypeNode[] {
@@ -152,7 +192,8 @@ export class ExpressionParser {
       this.skipNewlines();
       if (!this.accept(",")) break;
     }
-    for (const name of pending) params.push({ name: "_", type: { kind: "named", name: name.text, at: name.at }, variadic: false, at: name.at });
+    for (const name of pending)
+      params.push({ name: "_", type: { kind: "named", name: name.text, at: name.at }, variadic: false, at: name.at });
     this.expect(")");
     return params;
   }
@@ -174,7 +215,8 @@ export class ExpressionParser {
   }
 
   expression(above = 0): Expression {
-    if (++this.nesting > MAX_NESTING) throw new SyntaxFault(this.token?.at ?? this.endAt, "expression is nested too deeply");
+    if (++this.nesting > MAX_NESTING)
+      throw new SyntaxFault(this.token?.at ?? this.endAt, "expression is nested too deeply");
     let left = this.unary();
     for (;;) {
       const { token } = this;
@@ -191,7 +233,11 @@ export class ExpressionParser {
       } else {
         if (op === "|" && (right.kind === "name" || right.kind === "selector")) {
           const called = right.name;
-          throw new SyntaxFault(right.at, `syntax error: the right side of a pipe must be a call`, `write ${called}() with parentheses`);
+          throw new SyntaxFault(
+            right.at,
+            `syntax error: the right side of a pipe must be a call`,
+            `write ${called}() with parentheses`,
+          );
         }
         left = { kind: "binary", op, left, right, at: token.at };
         if (negated) left = { kind: "unary", op: "!", x: left, at: token.at };
@@ -312,7 +358,7 @@ export class ExpressionParser {
 
   private postfix(start: Expression): Expression {
     let x = start;
-    if (x.kind === "name" && (x.name === "render_glob") && (this.token?.kind === "string" || this.is("("))) {
+    if (x.kind === "name" && x.name === "render_glob" && (this.token?.kind === "string" || this.is("("))) {
       this.position--;
       x = this.render(true, x.at);
     }

@@ -41,7 +41,8 @@ export function lexTemplate(source: string): Segment[] {
       text(source.length);
       break;
     }
-    if (open.kind === "stray") throw new SyntaxFault(open.at, "syntax error: unexpected #}", 'write {{ "#}" }} for these two characters');
+    if (open.kind === "stray")
+      throw new SyntaxFault(open.at, "syntax error: unexpected #}", 'write {{ "#}" }} for these two characters');
     const { at } = open;
     const width = open.kind === "block" ? 3 : 2;
     // After an opening delimiter the dash counts only before white space: `{{-1}}` is minus one.
@@ -109,14 +110,26 @@ function endOfRaw(source: string, from: number, marker: string, openedAt: number
   pattern.lastIndex = from;
   const found = pattern.exec(source);
   if (found === null) {
-    throw new SyntaxFault(openedAt, `syntax error: unexpected EOF, expecting {% end raw${marker === "" ? "" : ` ${marker}`} %}`);
+    throw new SyntaxFault(
+      openedAt,
+      `syntax error: unexpected EOF, expecting {% end raw${marker === "" ? "" : ` ${marker}`} %}`,
+    );
   }
   return found.index;
 }
 
 // --- the line rule -------------------------------------------------------------------------------------------------
 
-const KEEPS_ITS_LINE: ReadonlySet<string> = new Set(["var", "const", "type", "return", "case", "extends", "go", "defer"]);
+const KEEPS_ITS_LINE: ReadonlySet<string> = new Set([
+  "var",
+  "const",
+  "type",
+  "return",
+  "case",
+  "extends",
+  "go",
+  "defer",
+]);
 
 /** Whether a statement that begins with these tokens removes its line when it stands alone on it. */
 function cuts(tokens: readonly Token[], from: number): boolean {
@@ -145,7 +158,8 @@ function segmentCuts(segment: TagSegment): boolean {
         if (starts && token.kind !== "semicolon" && cuts(segment.tokens, i)) return true;
         starts = depth === 0 && token.kind === "semicolon";
         if (token.text === "{" || token.text === "(" || token.text === "[") depth += token.kind === "operator" ? 1 : 0;
-        else if (token.text === "}" || token.text === ")" || token.text === "]") depth -= token.kind === "operator" ? 1 : 0;
+        else if (token.text === "}" || token.text === ")" || token.text === "]")
+          depth -= token.kind === "operator" ? 1 : 0;
       }
       return segment.tokens.length === 0;
     }

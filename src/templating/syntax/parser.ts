@@ -54,7 +54,13 @@ class TemplateParser {
       body.push(...this.statements());
       const stray = this.segments[this.position];
       if (stray === undefined) return body;
-      this.faults.push(new SyntaxFault((stray as TagSegment).tokens[0]!.at, `syntax error: unexpected ${keyword(stray)}`, "no block is open here"));
+      this.faults.push(
+        new SyntaxFault(
+          (stray as TagSegment).tokens[0]!.at,
+          `syntax error: unexpected ${keyword(stray)}`,
+          "no block is open here",
+        ),
+      );
       this.position++;
     }
   }
@@ -93,7 +99,8 @@ class TemplateParser {
     const parser = new StatementParser(tokens, segment.closeAt);
     if (segment.kind === "show") {
       return this.attempt(() => {
-        if (tokens.length === 0) throw new SyntaxFault(segment.closeAt, "syntax error: unexpected }}, expecting expression");
+        if (tokens.length === 0)
+          throw new SyntaxFault(segment.closeAt, "syntax error: unexpected }}, expecting expression");
         // `{{ go M() }}` renders in place; there is nothing to run in parallel with.
         const from = tokens[0]!.text === "go" && tokens[0]!.kind === "keyword" ? 1 : 0;
         const show = new StatementParser(tokens.slice(from), segment.closeAt);
@@ -102,7 +109,8 @@ class TemplateParser {
         return { kind: "show", values, at } satisfies Statement;
       }, undefined);
     }
-    if (segment.kind === "block") return this.attempt(() => ({ kind: "sequence", body: parser.sequence(), at }) satisfies Statement, undefined);
+    if (segment.kind === "block")
+      return this.attempt(() => ({ kind: "sequence", body: parser.sequence(), at }) satisfies Statement, undefined);
     if (tokens.length === 0) return undefined;
     const first = tokens[0]!;
     let label: string | undefined;
@@ -144,7 +152,12 @@ class TemplateParser {
     return statement;
   }
 
-  private header<T>(tokens: TagSegment["tokens"], segment: TagSegment, read: (parser: StatementParser) => T, otherwise: T): T {
+  private header<T>(
+    tokens: TagSegment["tokens"],
+    segment: TagSegment,
+    read: (parser: StatementParser) => T,
+    otherwise: T,
+  ): T {
     return this.attempt(() => {
       const parser = new StatementParser(tokens, segment.closeAt);
       const result = read(parser);
@@ -165,13 +178,25 @@ class TemplateParser {
     const segment = this.segments[this.position];
     const openedAt = opened.tokens[0]?.at ?? opened.at;
     if (segment === undefined) {
-      this.faults.push(new SyntaxFault(openedAt, `syntax error: unexpected EOF, this ${what} has no {% end %}`, `add {% end %} or {% end ${what} %}`));
+      this.faults.push(
+        new SyntaxFault(
+          openedAt,
+          `syntax error: unexpected EOF, this ${what} has no {% end %}`,
+          `add {% end %} or {% end ${what} %}`,
+        ),
+      );
       return;
     }
     const tag = segment as TagSegment;
     const word = keyword(tag);
     if (word !== "end") {
-      this.faults.push(new SyntaxFault(tag.tokens[0]!.at, `syntax error: unexpected ${word} in ${what}`, `{% end %} of the ${what} is missing, or ${word} stands out of place`));
+      this.faults.push(
+        new SyntaxFault(
+          tag.tokens[0]!.at,
+          `syntax error: unexpected ${word} in ${what}`,
+          `{% end %} of the ${what} is missing, or ${word} stands out of place`,
+        ),
+      );
       this.position++;
       this.statements();
       this.end(what, opened, marker);
@@ -181,14 +206,23 @@ class TemplateParser {
     const names = tag.tokens.slice(1).filter((token) => token.kind !== "semicolon");
     if (names.length === 0 || (names.length === 1 && names[0]!.text === what)) return;
     if (marker !== undefined && names.at(-1)!.text === marker) return;
-    this.faults.push(new SyntaxFault(names[0]!.at, `syntax error: unexpected ${names[0]!.text}, expecting ${what} or end of tag`, `this end closes a ${what}`));
+    this.faults.push(
+      new SyntaxFault(
+        names[0]!.at,
+        `syntax error: unexpected ${names[0]!.text}, expecting ${what} or end of tag`,
+        `this end closes a ${what}`,
+      ),
+    );
   }
 
   private ifTags(tokens: TagSegment["tokens"], segment: TagSegment): Statement {
     const { at } = segment.tokens[0]!;
-    const bad: { init: Statement | undefined; condition: Expression } = { init: undefined, condition: { kind: "bad", at } };
-    const header = this.header(tokens, segment, (parser) => parser.condition(false), bad);
-    const then = this.statements();
+    const bad: { init: Statement | undefined; condition: Expression } = {
+      init: undefined,
+      condition: { kind: "bad", at },
+    };
+    const header = this.header(tokens, segment, (parser) => parser.condition(), bad);
+    const body = this.statements();
     let otherwise: Statement[] | undefined;
     const next = this.segments[this.position];
     if (keyword(next) === "else") {
@@ -197,15 +231,17 @@ class TemplateParser {
       const rest = branch.tokens.slice(1);
       if (rest[0]?.text === "if" && rest[0].kind === "keyword") {
         otherwise = [this.nested(rest[0].at, () => this.ifTags(rest.slice(1), { ...branch, tokens: rest }))];
-        return { kind: "if", ...header, then, otherwise, at };
+        return { kind: "if", ...header, body, otherwise, at };
       }
       if (rest.some((token) => token.kind !== "semicolon")) {
-        this.faults.push(new SyntaxFault(rest[0]!.at, `syntax error: unexpected ${rest[0]!.text}, expecting if or end of tag`));
+        this.faults.push(
+          new SyntaxFault(rest[0]!.at, `syntax error: unexpected ${rest[0]!.text}, expecting if or end of tag`),
+        );
       }
       otherwise = this.statements();
     }
     this.end("if", segment);
-    return { kind: "if", ...header, then, otherwise, at };
+    return { kind: "if", ...header, body, otherwise, at };
   }
 
   private forTags(tokens: TagSegment["tokens"], label: string | undefined, segment: TagSegment): Statement {
@@ -219,7 +255,13 @@ class TemplateParser {
       this.position++;
       otherwise = this.statements();
       if (header.kind === "for") {
-        this.faults.push(new SyntaxFault((next as TagSegment).tokens[0]!.at, "syntax error: unexpected else in a for that has no range", "else belongs to for … range and for … in"));
+        this.faults.push(
+          new SyntaxFault(
+            (next as TagSegment).tokens[0]!.at,
+            "syntax error: unexpected else in a for that has no range",
+            "else belongs to for … range and for … in",
+          ),
+        );
       }
     }
     this.end("for", segment);
@@ -231,7 +273,14 @@ class TemplateParser {
     const bad: SwitchHeader = { init: undefined, tag: { kind: "bad", at }, binding: undefined, ofType: false };
     const header = this.header(tokens, segment, (parser) => parser.switchHeader(false), bad);
     const stray = this.statements().find((statement) => statement.kind !== "text" || statement.text.trim() !== "");
-    if (stray !== undefined) this.faults.push(new SyntaxFault(stray.at, "syntax error: unexpected text before the first case", "only blanks may stand between switch and case"));
+    if (stray !== undefined)
+      this.faults.push(
+        new SyntaxFault(
+          stray.at,
+          "syntax error: unexpected text before the first case",
+          "only blanks may stand between switch and case",
+        ),
+      );
     const cases: Case[] = [];
     for (;;) {
       const branch = this.segments[this.position];
@@ -239,7 +288,10 @@ class TemplateParser {
       if (word !== "case" && word !== "default") break;
       this.position++;
       const tag = branch as TagSegment;
-      const values = this.header(tag.tokens, tag, (parser) => parser.caseHeader(header.ofType), { values: undefined, types: undefined });
+      const values = this.header(tag.tokens, tag, (parser) => parser.caseHeader(header.ofType), {
+        values: undefined,
+        types: undefined,
+      });
       const body = this.statements();
       let falls = false;
       if (keyword(this.segments[this.position]) === "fallthrough") {
@@ -255,7 +307,11 @@ class TemplateParser {
 
   private macroTags(parser: StatementParser, segment: TagSegment): Statement {
     const { at } = segment.tokens[0]!;
-    const bad: { name: string; params: Param[]; result: string | undefined } = { name: "", params: [], result: undefined };
+    const bad: { name: string; params: Param[]; result: string | undefined } = {
+      name: "",
+      params: [],
+      result: undefined,
+    };
     const header = this.attempt(() => {
       const read = parser.macroHeader();
       parser.finish();

@@ -78,7 +78,10 @@ export function makeProblem(
   for (const step of chain) lines.push(`  ${step}`);
   const { origin } = source;
   if (origin !== undefined) {
-    const file = origin.file === undefined ? "" : ` (${origin.file}${origin.line === undefined ? "" : `:${origin.line + line - 1}`})`;
+    const file =
+      origin.file === undefined
+        ? ""
+        : ` (${origin.file}${origin.line === undefined ? "" : `:${origin.line + line - 1}`})`;
     lines.push(`  in ${origin.object} ${origin.field}${file}`);
     if (origin.overrode !== undefined) lines.push(`  this text overrides the one of ${origin.overrode}`);
   }
@@ -120,7 +123,8 @@ function editDistance(a: string, b: string): number {
       const cost = a[i - 1] === b[j - 1] ? 0 : 1;
       let value = Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + cost);
       // A swap of two letters counts once.
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) value = Math.min(value, (beforePrevious[j - 2] ?? 0) + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        value = Math.min(value, (beforePrevious[j - 2] ?? 0) + 1);
       row.push(value);
     }
     beforePrevious = previous;

@@ -136,7 +136,8 @@ export class StatementParser extends ExpressionParser {
   show(): Statement {
     const { at } = this.expect("show");
     const values = this.values();
-    if (this.is(";") && this.peek()?.text === "using") throw new SyntaxFault(this.peek()!.at, "using is not supported", NOT_BUILT.get("using"));
+    if (this.is(";") && this.peek()?.text === "using")
+      throw new SyntaxFault(this.peek()!.at, "using is not supported", NOT_BUILT.get("using"));
     return { kind: "show", values, at };
   }
 
@@ -197,29 +198,35 @@ export class StatementParser extends ExpressionParser {
 
   private ifBraced(): Statement {
     const { at } = this.expect("if");
-    const header = this.condition(true);
-    const then = this.block();
+    const header = this.condition();
+    const body = this.block();
     let otherwise: Statement[] | undefined;
     if (this.accept("else")) otherwise = this.is("if") ? [this.ifBraced()] : this.block();
-    return { kind: "if", ...header, then, otherwise, at };
+    return { kind: "if", ...header, body, otherwise, at };
   }
 
   /** `init; condition` or `condition`, after `if`. */
-  condition(braced: boolean): { init: Statement | undefined; condition: Expression } {
+  condition(): { init: Statement | undefined; condition: Expression } {
     if (this.done || this.is("{") || this.is(";")) {
-      if (!this.is(";")) throw new SyntaxFault(this.token?.at ?? this.endAt, "syntax error: missing condition in if statement");
+      if (!this.is(";"))
+        throw new SyntaxFault(this.token?.at ?? this.endAt, "syntax error: missing condition in if statement");
     }
     let statement = this.is(";") ? undefined : this.simple();
     let init: Statement | undefined;
     if (this.is(";") && this.token!.text === ";") {
       this.position++;
       init = statement;
-      if (this.done || this.is("{")) throw new SyntaxFault(this.token?.at ?? this.endAt, "syntax error: missing condition in if statement");
+      if (this.done || this.is("{"))
+        throw new SyntaxFault(this.token?.at ?? this.endAt, "syntax error: missing condition in if statement");
       statement = this.simple();
     }
     if (statement?.kind !== "expression") {
       const hint = statement?.kind === "assign" ? "compare with ==" : undefined;
-      throw new SyntaxFault(statement?.at ?? this.endAt, "syntax error: cannot use this statement as a condition", hint);
+      throw new SyntaxFault(
+        statement?.at ?? this.endAt,
+        "syntax error: cannot use this statement as a condition",
+        hint,
+      );
     }
     return { init, condition: statement.x };
   }
@@ -233,12 +240,13 @@ export class StatementParser extends ExpressionParser {
     }
     let init: Statement | undefined;
     if (!this.is(";")) {
-      const first = this.loopStart(braced);
+      const first = this.loopStart();
       if ("subject" in first) return first;
       init = first;
     }
     if (!this.accept(";")) {
-      if (init?.kind !== "expression" || !atEnd()) throw this.unexpected("; or range", 'write "for _, v := range list" or "for v in list"');
+      if (init?.kind !== "expression" || !atEnd())
+        throw this.unexpected("; or range", 'write "for _, v := range list" or "for v in list"');
       return { kind: "for", condition: init.x };
     }
     const condition = this.is(";") ? undefined : this.expression();
@@ -247,13 +255,18 @@ export class StatementParser extends ExpressionParser {
     return { kind: "for", init, condition, post };
   }
 
-  private loopStart(braced: boolean): Statement | (LoopHeader & { subject: Expression }) {
+  private loopStart(): Statement | (LoopHeader & { subject: Expression }) {
     const from = this.position;
     const at = this.token?.at ?? this.endAt;
     const left = [this.expression()];
     while (this.accept(",")) left.push(this.expression());
     if (this.accept("in")) {
-      if (left.length !== 1 || left[0]!.kind !== "name") throw new SyntaxFault(at, "syntax error: for … in takes one name", "use for i, v := range x for index and value");
+      if (left.length !== 1 || left[0]!.kind !== "name")
+        throw new SyntaxFault(
+          at,
+          "syntax error: for … in takes one name",
+          "use for i, v := range x for index and value",
+        );
       return { kind: "range", key: undefined, value: left[0], define: true, subject: this.expression() };
     }
     if ((this.is(":=") || this.is("=")) && this.peek()?.text === "range" && this.peek()?.kind === "keyword") {
@@ -276,19 +289,28 @@ export class StatementParser extends ExpressionParser {
       statement = atEnd() ? undefined : this.simple();
     }
     if (statement === undefined) return { init, tag: undefined, binding: undefined, ofType: false };
-    if (statement.kind === "assign" && statement.define && statement.left.length === 1 && statement.left[0]!.kind === "name") {
+    if (
+      statement.kind === "assign" &&
+      statement.define &&
+      statement.left.length === 1 &&
+      statement.left[0]!.kind === "name"
+    ) {
       const guard = statement.right[0];
-      if (guard?.kind === "assert" && guard.type === undefined) return { init, tag: guard.x, binding: statement.left[0]!.name, ofType: true };
+      if (guard?.kind === "assert" && guard.type === undefined)
+        return { init, tag: guard.x, binding: statement.left[0]!.name, ofType: true };
     }
-    if (statement.kind !== "expression") throw new SyntaxFault(statement.at, "syntax error: cannot use this statement as a switch value");
-    if (statement.x.kind === "assert" && statement.x.type === undefined) return { init, tag: statement.x.x, binding: undefined, ofType: true };
+    if (statement.kind !== "expression")
+      throw new SyntaxFault(statement.at, "syntax error: cannot use this statement as a switch value");
+    if (statement.x.kind === "assert" && statement.x.type === undefined)
+      return { init, tag: statement.x.x, binding: undefined, ofType: true };
     return { init, tag: statement.x, binding: undefined, ofType: false };
   }
 
   declaration(): Statement {
     const { text, at } = this.tokens[this.position++]!;
     const constant = text === "const";
-    if (this.is("(")) throw new SyntaxFault(this.token!.at, `grouped ${text} declarations are not supported`, "declare one a line");
+    if (this.is("("))
+      throw new SyntaxFault(this.token!.at, `grouped ${text} declarations are not supported`, "declare one a line");
     const names: Named[] = [];
     do {
       const name = this.expectName();
@@ -334,7 +356,11 @@ export class StatementParser extends ExpressionParser {
       const at = this.token!.at;
       const type = this.type();
       if (type.kind !== "named" || !["string", "html", "css", "js", "json", "markdown"].includes(type.name)) {
-        throw new SyntaxFault(at, "invalid macro result type", "a macro gives a string; use a function literal for other values");
+        throw new SyntaxFault(
+          at,
+          "invalid macro result type",
+          "a macro gives a string; use a function literal for other values",
+        );
       }
       result = type.name;
     }
@@ -360,9 +386,25 @@ export class StatementParser extends ExpressionParser {
   }
 }
 
-export function makeLoop(header: LoopHeader, label: string | undefined, body: Statement[], otherwise: Statement[] | undefined, at: number): Statement {
+export function makeLoop(
+  header: LoopHeader,
+  label: string | undefined,
+  body: Statement[],
+  otherwise: Statement[] | undefined,
+  at: number,
+): Statement {
   if (header.kind === "range") {
-    return { kind: "range", label, key: header.key, value: header.value, define: header.define ?? false, subject: header.subject!, body, otherwise, at };
+    return {
+      kind: "range",
+      label,
+      key: header.key,
+      value: header.value,
+      define: header.define ?? false,
+      subject: header.subject!,
+      body,
+      otherwise,
+      at,
+    };
   }
   return { kind: "for", label, init: header.init, condition: header.condition, post: header.post, body, at };
 }

@@ -19,14 +19,30 @@ export const KEYWORDS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-const ENDS_STATEMENT: ReadonlySet<string> = new Set(["break", "continue", "fallthrough", "return", "++", "--", ")", "]", "}"]);
+const ENDS_STATEMENT: ReadonlySet<string> = new Set([
+  "break",
+  "continue",
+  "fallthrough",
+  "return",
+  "++",
+  "--",
+  ")",
+  "]",
+  "}",
+]);
 const NAME = /[\p{L}_][\p{L}\p{Nd}_]*/uy;
-const NUMBER =
-  /0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?i?/y;
+const NUMBER = /0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?i?/y;
 const OPERATOR =
   /\.\.\.|<<=|>>=|&\^=|=>|&\^|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|:=|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|<-|[-+*/%&|^<>=!()[\]{},;.:]/y;
 const ESCAPES: Readonly<Record<string, string>> = {
-  a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v", "\\": "\\",
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  "\\": "\\",
 };
 
 export type TagEnd = "}}" | "%}" | "%%}";
@@ -55,7 +71,12 @@ export function scanCode(source: string, at: number, close: TagEnd, openedAt: nu
   const push = (kind: TokenKind, text: string, end: number): void => {
     tokens.push({ kind, text, at: i, end });
     statementMayEnd =
-      kind === "name" || kind === "string" || kind === "int" || kind === "float" || kind === "rune" || ENDS_STATEMENT.has(text);
+      kind === "name" ||
+      kind === "string" ||
+      kind === "int" ||
+      kind === "float" ||
+      kind === "rune" ||
+      ENDS_STATEMENT.has(text);
     i = end;
   };
   const finish = (trimRight: boolean): ScannedCode => {
@@ -64,10 +85,16 @@ export function scanCode(source: string, at: number, close: TagEnd, openedAt: nu
     return { tokens, next: closeAt + close.length + (trimRight ? 1 : 0), trimRight, closeAt };
   };
   for (;;) {
-    if (i >= source.length) throw new SyntaxFault(openedAt, `syntax error: unexpected EOF, expecting ${close}`, "close the tag");
+    if (i >= source.length)
+      throw new SyntaxFault(openedAt, `syntax error: unexpected EOF, expecting ${close}`, "close the tag");
     const c = source[i]!;
     if (c === "\n") {
-      if (close === "}}") throw new SyntaxFault(i, "syntax error: unexpected newline, expecting }}", "a show tag must stand on one line; use {% show … %} or {%% … %%}");
+      if (close === "}}")
+        throw new SyntaxFault(
+          i,
+          "syntax error: unexpected newline, expecting }}",
+          "a show tag must stand on one line; use {% show … %} or {%% … %%}",
+        );
       if (statementMayEnd) push("semicolon", "\n", i);
       statementMayEnd = false;
       i++;
@@ -111,7 +138,8 @@ export function scanCode(source: string, at: number, close: TagEnd, openedAt: nu
     if (c === "'") {
       const end = endOfQuoted(source, i, "'", "rune literal");
       const value = unquote(source, i + 1, end, "'");
-      if ([...value].length !== 1) throw new SyntaxFault(i, "syntax error: a rune literal holds exactly one character", 'use "…" for strings');
+      if ([...value].length !== 1)
+        throw new SyntaxFault(i, "syntax error: a rune literal holds exactly one character", 'use "…" for strings');
       push("rune", value, end + 1);
       continue;
     }
@@ -141,7 +169,8 @@ export function scanCode(source: string, at: number, close: TagEnd, openedAt: nu
 function endOfQuoted(source: string, at: number, quote: string, what: string): number {
   for (let k = at + 1; ; k++) {
     const c = source[k];
-    if (c === undefined || c === "\n") throw new SyntaxFault(at, `syntax error: ${what} not terminated`, `close it with ${quote} on the same line`);
+    if (c === undefined || c === "\n")
+      throw new SyntaxFault(at, `syntax error: ${what} not terminated`, `close it with ${quote} on the same line`);
     if (c === "\\") k++;
     else if (c === quote) return k;
   }
@@ -171,7 +200,8 @@ function unquote(source: string, from: number, to: number, quote: string): strin
       i += all.length;
       if (short !== undefined || long !== undefined) {
         const point = Number.parseInt(short ?? long!, 16);
-        if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) throw new SyntaxFault(from + i, "syntax error: escape sequence is invalid Unicode code point");
+        if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
+          throw new SyntaxFault(from + i, "syntax error: escape sequence is invalid Unicode code point");
         flush();
         out += String.fromCodePoint(point);
       } else if (quote === "'") {
@@ -184,7 +214,12 @@ function unquote(source: string, from: number, to: number, quote: string): strin
       continue;
     }
     const simple = rest[0] === quote ? quote : ESCAPES[rest[0] ?? ""];
-    if (simple === undefined) throw new SyntaxFault(from + i, `syntax error: unknown escape sequence \\${rest[0] ?? ""}`, 'write "\\\\" for a backslash, or use a `raw string`');
+    if (simple === undefined)
+      throw new SyntaxFault(
+        from + i,
+        `syntax error: unknown escape sequence \\${rest[0] ?? ""}`,
+        'write "\\\\" for a backslash, or use a `raw string`',
+      );
     flush();
     out += simple;
     i++;

@@ -5,7 +5,12 @@ export type TypeNode =
   | { readonly kind: "slice"; readonly element: TypeNode; readonly at: number }
   | { readonly kind: "map"; readonly key: TypeNode; readonly element: TypeNode; readonly at: number }
   | { readonly kind: "pointer"; readonly element: TypeNode; readonly at: number }
-  | { readonly kind: "func"; readonly params: readonly Param[]; readonly results: readonly TypeNode[]; readonly at: number };
+  | {
+      readonly kind: "func";
+      readonly params: readonly Param[];
+      readonly results: readonly TypeNode[];
+      readonly at: number;
+    };
 
 export interface Param {
   readonly name: string;
@@ -23,14 +28,44 @@ export type Expression =
   | { readonly kind: "string" | "int" | "float" | "rune"; readonly text: string; readonly at: number }
   | { readonly kind: "name"; readonly name: string; readonly at: number }
   | { readonly kind: "unary"; readonly op: string; readonly x: Expression; readonly at: number }
-  | { readonly kind: "binary"; readonly op: string; readonly left: Expression; readonly right: Expression; readonly at: number }
-  | { readonly kind: "call"; readonly fn: Expression; readonly args: readonly Expression[]; readonly spread: boolean; readonly piped: boolean; readonly at: number }
+  | {
+      readonly kind: "binary";
+      readonly op: string;
+      readonly left: Expression;
+      readonly right: Expression;
+      readonly at: number;
+    }
+  | {
+      readonly kind: "call";
+      readonly fn: Expression;
+      readonly args: readonly Expression[];
+      readonly spread: boolean;
+      readonly piped: boolean;
+      readonly at: number;
+    }
   | { readonly kind: "selector"; readonly x: Expression; readonly name: string; readonly at: number }
   | { readonly kind: "index"; readonly x: Expression; readonly index: Expression; readonly at: number }
-  | { readonly kind: "slice"; readonly x: Expression; readonly low: Expression | undefined; readonly high: Expression | undefined; readonly at: number }
+  | {
+      readonly kind: "slice";
+      readonly x: Expression;
+      readonly low: Expression | undefined;
+      readonly high: Expression | undefined;
+      readonly at: number;
+    }
   | { readonly kind: "assert"; readonly x: Expression; readonly type: TypeNode | undefined; readonly at: number }
-  | { readonly kind: "composite"; readonly type: TypeNode | undefined; readonly elements: readonly Element[]; readonly at: number }
-  | { readonly kind: "func"; readonly params: readonly Param[]; readonly results: readonly TypeNode[]; readonly body: readonly Statement[]; readonly at: number }
+  | {
+      readonly kind: "composite";
+      readonly type: TypeNode | undefined;
+      readonly elements: readonly Element[];
+      readonly at: number;
+    }
+  | {
+      readonly kind: "func";
+      readonly params: readonly Param[];
+      readonly results: readonly TypeNode[];
+      readonly body: readonly Statement[];
+      readonly at: number;
+    }
   | { readonly kind: "lambda"; readonly param: string; readonly body: Expression; readonly at: number }
   | { readonly kind: "type"; readonly type: TypeNode; readonly at: number }
   | { readonly kind: "paren"; readonly x: Expression; readonly at: number }
@@ -72,20 +107,85 @@ export type Statement =
   | { readonly kind: "text"; readonly text: string; readonly at: number }
   | { readonly kind: "show"; readonly values: readonly Expression[]; readonly at: number }
   | { readonly kind: "expression"; readonly x: Expression; readonly at: number }
-  | { readonly kind: "var"; readonly constant: boolean; readonly names: readonly Named[]; readonly type: TypeNode | undefined; readonly values: readonly Expression[]; readonly at: number }
-  | { readonly kind: "assign"; readonly define: boolean; readonly left: readonly Expression[]; readonly right: readonly Expression[]; readonly at: number }
-  | { readonly kind: "update"; readonly op: string; readonly x: Expression; readonly value: Expression | undefined; readonly at: number }
-  | { readonly kind: "if"; readonly init: Statement | undefined; readonly condition: Expression; readonly then: readonly Statement[]; readonly otherwise: readonly Statement[] | undefined; readonly at: number }
-  | { readonly kind: "for"; readonly label: string | undefined; readonly init: Statement | undefined; readonly condition: Expression | undefined; readonly post: Statement | undefined; readonly body: readonly Statement[]; readonly at: number }
-  | { readonly kind: "range"; readonly label: string | undefined; readonly key: Expression | undefined; readonly value: Expression | undefined; readonly define: boolean; readonly subject: Expression; readonly body: readonly Statement[]; readonly otherwise: readonly Statement[] | undefined; readonly at: number }
-  | { readonly kind: "switch"; readonly label: string | undefined; readonly init: Statement | undefined; readonly tag: Expression | undefined; readonly binding: string | undefined; readonly ofType: boolean; readonly cases: readonly Case[]; readonly at: number }
-  | { readonly kind: "jump"; readonly word: "break" | "continue"; readonly label: string | undefined; readonly at: number }
+  | {
+      readonly kind: "var";
+      readonly constant: boolean;
+      readonly names: readonly Named[];
+      readonly type: TypeNode | undefined;
+      readonly values: readonly Expression[];
+      readonly at: number;
+    }
+  | {
+      readonly kind: "assign";
+      readonly define: boolean;
+      readonly left: readonly Expression[];
+      readonly right: readonly Expression[];
+      readonly at: number;
+    }
+  | {
+      readonly kind: "update";
+      readonly op: string;
+      readonly x: Expression;
+      readonly value: Expression | undefined;
+      readonly at: number;
+    }
+  | {
+      readonly kind: "if";
+      readonly init: Statement | undefined;
+      readonly condition: Expression;
+      readonly body: readonly Statement[];
+      readonly otherwise: readonly Statement[] | undefined;
+      readonly at: number;
+    }
+  | {
+      readonly kind: "for";
+      readonly label: string | undefined;
+      readonly init: Statement | undefined;
+      readonly condition: Expression | undefined;
+      readonly post: Statement | undefined;
+      readonly body: readonly Statement[];
+      readonly at: number;
+    }
+  | {
+      readonly kind: "range";
+      readonly label: string | undefined;
+      readonly key: Expression | undefined;
+      readonly value: Expression | undefined;
+      readonly define: boolean;
+      readonly subject: Expression;
+      readonly body: readonly Statement[];
+      readonly otherwise: readonly Statement[] | undefined;
+      readonly at: number;
+    }
+  | {
+      readonly kind: "switch";
+      readonly label: string | undefined;
+      readonly init: Statement | undefined;
+      readonly tag: Expression | undefined;
+      readonly binding: string | undefined;
+      readonly ofType: boolean;
+      readonly cases: readonly Case[];
+      readonly at: number;
+    }
+  | {
+      readonly kind: "jump";
+      readonly word: "break" | "continue";
+      readonly label: string | undefined;
+      readonly at: number;
+    }
   | { readonly kind: "return"; readonly values: readonly Expression[]; readonly at: number }
   | { readonly kind: "block"; readonly body: readonly Statement[]; readonly at: number }
   /** The statements of one `{%% %%}` tag: no scope of their own. */
   | { readonly kind: "sequence"; readonly body: readonly Statement[]; readonly at: number }
   | MacroStatement
-  | { readonly kind: "import"; readonly path: string; readonly alias: string | undefined; readonly names: readonly Named[]; readonly pathAt: number; readonly at: number };
+  | {
+      readonly kind: "import";
+      readonly path: string;
+      readonly alias: string | undefined;
+      readonly names: readonly Named[];
+      readonly pathAt: number;
+      readonly at: number;
+    };
 
 export interface Named {
   readonly name: string;

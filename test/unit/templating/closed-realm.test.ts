@@ -8,7 +8,9 @@ import { compile, render, run, type Setup } from "./engine.ts";
 
 /** Data as an attacker would store it in the cluster: own members named like those of prototypes. */
 const hostileData = (): unknown =>
-  JSON.parse('{"__proto__":{"polluted":"own-proto"},"constructor":"own-ctor","toString":"own-ts","hasOwnProperty":"own-hop","length":7,"then":"own-then","valueOf":"v","a":[1,2],"s":"str","10":"ten","kids":{"constructor":{"constructor":"deep"}}}');
+  JSON.parse(
+    '{"__proto__":{"polluted":"own-proto"},"constructor":"own-ctor","toString":"own-ts","hasOwnProperty":"own-hop","length":7,"then":"own-then","valueOf":"v","a":[1,2],"s":"str","10":"ten","kids":{"constructor":{"constructor":"deep"}}}',
+  );
 
 const setup = (): Setup => ({
   data: { h: hostileData(), shared: hostObject("Shared", { Get: () => "got" }) },
@@ -18,8 +20,56 @@ const setup = (): Setup => ({
 
 /** These are tried in every way; the other names of prototypes in the ways that differ by name. */
 const core = [
-  "constructor", "__proto__", "prototype", "toString", "valueOf", "hasOwnProperty", "__defineGetter__", "length", "caller", "arguments", "then", "at", "map", "push", "process", "globalThis", "Function", "require", "eval", "global", "self", "this", "new", "undefined", "NaN", "Object", "Buffer", "vm", "$", "$r", "o", "F", "__dirname",
-  "Get", "polluted", "fuel", "depth", "module", "exports", "yield", "async", "await", "class", "delete", "typeof", "void", "let", "with", "super", "null",
+  "constructor",
+  "__proto__",
+  "prototype",
+  "toString",
+  "valueOf",
+  "hasOwnProperty",
+  "__defineGetter__",
+  "length",
+  "caller",
+  "arguments",
+  "then",
+  "at",
+  "map",
+  "push",
+  "process",
+  "globalThis",
+  "Function",
+  "require",
+  "eval",
+  "global",
+  "self",
+  "this",
+  "new",
+  "undefined",
+  "NaN",
+  "Object",
+  "Buffer",
+  "vm",
+  "$",
+  "$r",
+  "o",
+  "F",
+  "__dirname",
+  "Get",
+  "polluted",
+  "fuel",
+  "depth",
+  "module",
+  "exports",
+  "yield",
+  "async",
+  "await",
+  "class",
+  "delete",
+  "typeof",
+  "void",
+  "let",
+  "with",
+  "super",
+  "null",
 ];
 const words = [...new Set([...core, ...hostileNames])];
 
@@ -29,8 +79,18 @@ const declarations =
 function attacks(word: string): string[] {
   const out: string[] = [];
   if (/^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(word)) {
-    out.push(`{{ ${word} }}`, `{{ ${word}("1") }}`, `{% ${word} = 1 %}`, `{% ${word} := 1 %}{{ ${word} }}`, `{% macro ${word}() %}m{% end %}{{ ${word}() }}`, `{% var f2 = func(${word} any) any { return ${word} } %}{{ f2(1) }}`);
-    for (const v of !core.includes(word) ? ["a", "s", "h", "shared"] : ["a", "m", "x", "s", "n", "f", "h", "h.kids", "shared", "toLower", "Mac", "e"]) out.push(`{{ ${v}.${word} }}`, `{{ ${v}.${word}("a") }}`, `{% ${v}.${word} = 1 %}{{ len(${v}) }}`);
+    out.push(
+      `{{ ${word} }}`,
+      `{{ ${word}("1") }}`,
+      `{% ${word} = 1 %}`,
+      `{% ${word} := 1 %}{{ ${word} }}`,
+      `{% macro ${word}() %}m{% end %}{{ ${word}() }}`,
+      `{% var f2 = func(${word} any) any { return ${word} } %}{{ f2(1) }}`,
+    );
+    for (const v of !core.includes(word)
+      ? ["a", "s", "h", "shared"]
+      : ["a", "m", "x", "s", "n", "f", "h", "h.kids", "shared", "toLower", "Mac", "e"])
+      out.push(`{{ ${v}.${word} }}`, `{{ ${v}.${word}("a") }}`, `{% ${v}.${word} = 1 %}{{ len(${v}) }}`);
   }
   const quoted = JSON.stringify(word);
   const deep = core.includes(word);
@@ -59,7 +119,9 @@ function attacks(word: string): string[] {
 const harmless = /^(|\d+|"1"|k|x|p|m|str|got|own-[a-z-]+|deep|v|ten|true|false|\[object Object\])$/;
 
 test("no attack reaches a global, a prototype or the host", () => {
-  const prototypes = [Object.prototype, Array.prototype, Function.prototype, String.prototype, Map.prototype].map((prototype) => Object.getOwnPropertyNames(prototype).join());
+  const prototypes = [Object.prototype, Array.prototype, Function.prototype, String.prototype, Map.prototype].map(
+    (prototype) => Object.getOwnPropertyNames(prototype).join(),
+  );
   const list = words.flatMap((word) => attacks(word).map((attack) => ({ word, attack })));
   const odd: string[] = [];
   let ran = 0;
@@ -78,41 +140,99 @@ test("no attack reaches a global, a prototype or the host", () => {
   assert.equal(odd.slice(0, 10), []);
   assert.ok(list.length > 8_000, String(list.length));
   assert.ok(ran > 1000, String(ran));
-  assert.equal([Object.prototype, Array.prototype, Function.prototype, String.prototype, Map.prototype].map((prototype) => Object.getOwnPropertyNames(prototype).join()), prototypes);
+  assert.equal(
+    [Object.prototype, Array.prototype, Function.prototype, String.prototype, Map.prototype].map((prototype) =>
+      Object.getOwnPropertyNames(prototype).join(),
+    ),
+    prototypes,
+  );
 });
 
 test("even raw JavaScript in the realm finds no globals and cannot make code", () => {
-  for (const name of ["process", "globalThis", "Object", "Function", "fetch", "setTimeout", "Date", "WebAssembly", "Promise", "eval", "Error", "console", "require"]) {
+  for (const name of [
+    "process",
+    "globalThis",
+    "Object",
+    "Function",
+    "fetch",
+    "setTimeout",
+    "Date",
+    "WebAssembly",
+    "Promise",
+    "eval",
+    "Error",
+    "console",
+    "require",
+  ]) {
     assert.is(compileInRealm(`return typeof ${name}`, [], "probe")(), "undefined", name);
   }
-  for (const code of ['(function () {}).constructor("return 1")()', '(function* () {}).constructor("yield 1")', '(async () => {}).constructor("return 1")', '[].map.constructor("return 1")']) {
+  for (const code of [
+    '(function () {}).constructor("return 1")()',
+    '(function* () {}).constructor("yield 1")',
+    '(async () => {}).constructor("return 1")',
+    '[].map.constructor("return 1")',
+  ]) {
     assert.throws(compileInRealm(`return ${code}`, [], "probe"), (error: Error) => error.name === "EvalError");
   }
   assert.throws(compileInRealm('"use strict"; Array = 1', [], "probe"));
-  assert.throws(compileInRealm('"use strict"; [].constructor.prototype.map = 1', [], "probe"), (error: Error) => error.name === "TypeError");
-  assert.throws(compileInRealm('"use strict"; ({}).constructor.prototype.x = 1', [], "probe"), (error: Error) => error.name === "TypeError");
+  assert.throws(
+    compileInRealm('"use strict"; [].constructor.prototype.map = 1', [], "probe"),
+    (error: Error) => error.name === "TypeError",
+  );
+  assert.throws(
+    compileInRealm('"use strict"; ({}).constructor.prototype.x = 1', [], "probe"),
+    (error: Error) => error.name === "TypeError",
+  );
 });
 
 test("text of a template never becomes source", () => {
-  for (const text of ["`${process}`", '"); process.exit(1); ("', "\u2028\u2029", "\\", "*/ process /*", "</script>", "{{ `${1}` }}", "\0\uD800"]) {
-    assert.is(render(`${text.replace("{{ `${1}` }}", "")}{{ x }}`, { data: { x: text } }), text.replace("{{ `${1}` }}", "") + text);
+  for (const text of [
+    "`${process}`",
+    '"); process.exit(1); ("',
+    "\u2028\u2029",
+    "\\",
+    "*/ process /*",
+    "</script>",
+    "{{ `${1}` }}",
+    "\0\uD800",
+  ]) {
+    assert.is(
+      render(`${text.replace("{{ `${1}` }}", "")}{{ x }}`, { data: { x: text } }),
+      text.replace("{{ `${1}` }}", "") + text,
+    );
   }
 });
 
 test("own members with hostile names are read, written and listed like any other", () => {
   const data = { h: hostileData() };
-  assert.is(render('{{ h.constructor }} {{ h["__proto__"].polluted }} {{ h.length }} {{ h | dig("kids", "constructor", "constructor") }}', { data }), "own-ctor own-proto 7 deep");
-  assert.is(render('{% m := map[string]any{"__proto__": 1, "constructor": 2} %}{% m["__proto__"] = 3 %}{{ toJSON(m) }} {{ len(m) }} {{ m.__proto__ }}'), '{"__proto__":3,"constructor":2} 2 3');
+  assert.is(
+    render(
+      '{{ h.constructor }} {{ h["__proto__"].polluted }} {{ h.length }} {{ h | dig("kids", "constructor", "constructor") }}',
+      { data },
+    ),
+    "own-ctor own-proto 7 deep",
+  );
+  assert.is(
+    render(
+      '{% m := map[string]any{"__proto__": 1, "constructor": 2} %}{% m["__proto__"] = 3 %}{{ toJSON(m) }} {{ len(m) }} {{ m.__proto__ }}',
+    ),
+    '{"__proto__":3,"constructor":2} 2 3',
+  );
   assert.is(render("{% for k, v := range h.kids %}{{ k }}{% end %}", { data }), "constructor");
 });
 
 test("a list cannot be grown through its length", () => {
-  assert.throws(() => render('{% var k any = "length" %}{% var a any = []any{1} %}{% a[k] = 400000000 %}'), /is not an integer/);
+  assert.throws(
+    () => render('{% var k any = "length" %}{% var a any = []any{1} %}{% a[k] = 400000000 %}'),
+    /is not an integer/,
+  );
 });
 
 test("regular expressions take linear time", () => {
   const before = performance.now();
-  render('{{ regex_search(x, "^(a+)+$") }}{{ regex_search(x, "(x+x+)+y") }}', { data: { x: `${"a".repeat(20_000)}!` } });
+  render('{{ regex_search(x, "^(a+)+$") }}{{ regex_search(x, "(x+x+)+y") }}', {
+    data: { x: `${"a".repeat(20_000)}!` },
+  });
   assert.ok(performance.now() - before < 2000);
 });
 

@@ -1,5 +1,12 @@
 /** Renders small templates for the tests of this folder. */
-import { createEngine, runSync, type GlobalDeclaration, type HostTypeDeclaration, type RunEnvironment, type TemplateSource } from "../../../src/templating/index.ts";
+import {
+  createEngine,
+  runSync,
+  type GlobalDeclaration,
+  type HostTypeDeclaration,
+  type RunEnvironment,
+  type TemplateSource,
+} from "../../../src/templating/index.ts";
 
 export interface Setup {
   /** Further templates of the set. */
@@ -17,7 +24,10 @@ export function compile(text: string, setup: Setup = {}): ReturnType<typeof crea
   const { files = {}, data = {}, globals = {}, hostTypes = {}, incremental = [], origin } = setup;
   const declared = { ...Object.fromEntries(Object.keys(data).map((name) => [name, { type: "any" }])), ...globals };
   return createEngine({
-    sources: [{ name: "main", text, ...(origin === undefined ? {} : { origin }) }, ...Object.entries(files).map(([name, body]) => ({ name, text: body }))],
+    sources: [
+      { name: "main", text, ...(origin === undefined ? {} : { origin }) },
+      ...Object.entries(files).map(([name, body]) => ({ name, text: body })),
+    ],
     entries: [{ template: "main", kind: "root" }],
     incremental: (name) => incremental.includes(name),
     globals: { root: declared, component: {} },
@@ -49,5 +59,7 @@ export function run(set: ReturnType<typeof createEngine>, setup: Setup = {}): st
 
 /** Messages of all problems, as `line:column: message`. */
 export function problems(text: string, setup: Setup = {}): string[] {
-  return compile(text, setup).problems.map((p) => `${p.template === "main" ? "" : `${p.template}:`}${p.line}:${p.column}: ${p.message}`);
+  return compile(text, setup).problems.map(
+    (p) => `${p.template === "main" ? "" : `${p.template}:`}${p.line}:${p.column}: ${p.message}`,
+  );
 }

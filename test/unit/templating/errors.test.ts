@@ -37,7 +37,12 @@ const compileCases: readonly (readonly [template: string, ...problems: string[]]
   ["{{ 3i }}", "1:4: complex numbers are not supported"],
   // names
   ["{{ nope }}", "1:4: undefined: nope"],
-  ["{{ constructor }}{{ __proto__ }}{{ toString(1) }}", "1:4: undefined: constructor", "1:21: undefined: __proto__", "1:36: undefined: toString"],
+  [
+    "{{ constructor }}{{ __proto__ }}{{ toString(1) }}",
+    "1:4: undefined: constructor",
+    "1:21: undefined: __proto__",
+    "1:36: undefined: toString",
+  ],
   ["{% x := 1 %}{% x := 2 %}", "1:18: no new variables on left side of :="],
   ["{% var x = 1 %}{% var x = 2 %}", "1:23: x redeclared in this block"],
   ["{% if true %}{% y := 1 %}{% end %}{{ y }}", "1:38: undefined: y"],
@@ -52,26 +57,39 @@ const compileCases: readonly (readonly [template: string, ...problems: string[]]
   ["{% macro M %}{% return 1 %}{% end %}", "1:17: a macro or template cannot return values"],
   ["{% f := func() int { return } %}", "1:22: wrong number of values in return: have 0, want 1"],
   // calls
-  ['{{ toLower() }}{{ toLower("a", "b") }}', "1:11: not enough arguments in call to toLower: have 0, want 1", "1:26: too many arguments in call to toLower: have 2, want 1"],
+  [
+    '{{ toLower() }}{{ toLower("a", "b") }}',
+    "1:11: not enough arguments in call to toLower: have 0, want 1",
+    "1:26: too many arguments in call to toLower: have 2, want 1",
+  ],
   ["{{ toLower(5) }}", "1:12: cannot use 5 (type untyped int) as type string in argument to toLower"],
-  ["{% macro M(s string, n int) %}{% end %}{{ M(1, 2) }}{{ M(\"a\") }}", "1:45: cannot use 1 (type untyped int) as type string in argument to M", "1:57: not enough arguments in call to M: have 1, want 2"],
+  [
+    '{% macro M(s string, n int) %}{% end %}{{ M(1, 2) }}{{ M("a") }}',
+    "1:45: cannot use 1 (type untyped int) as type string in argument to M",
+    "1:57: not enough arguments in call to M: have 1, want 2",
+  ],
   ["{% x := 1 %}{{ x(2) }}", "1:17: cannot call a value of type int"],
   ["{% a, b := 1 %}", "1:12: assignment mismatch: 2 variables but 1 value"],
-  ["{% a, b := toLower(\"x\") %}", "1:19: assignment mismatch: 2 variables but toLower gives 1 value"],
-  ["{% len(\"a\") %}{% toLower(\"a\") %}", "1:7: len(…) evaluated but not used", "1:25: toLower(…) evaluated but not used"],
+  ['{% a, b := toLower("x") %}', "1:19: assignment mismatch: 2 variables but toLower gives 1 value"],
+  ['{% len("a") %}{% toLower("a") %}', "1:7: len(…) evaluated but not used", "1:25: toLower(…) evaluated but not used"],
   ["{% 1 + 1 %}", "1:6: expression evaluated but not used"],
   // types
   ["{{ 1 + true }}", "1:6: invalid operation: mismatched types untyped int and untyped bool for operator +"],
-  ["{{ []any{} }}{{ map[string]any{} }}{{ nil }}", "1:9: cannot show value of type []any", "1:31: cannot show value of type map[string]any", "1:39: cannot show value of type nil"],
+  [
+    "{{ []any{} }}{{ map[string]any{} }}{{ nil }}",
+    "1:9: cannot show value of type []any",
+    "1:31: cannot show value of type map[string]any",
+    "1:39: cannot show value of type nil",
+  ],
   ['{{ "a" < 1 }}', "1:8: invalid operation: mismatched types untyped string and untyped int for operator <"],
   ["{{ true < false }}", "1:9: invalid operation: operator < not defined on bool"],
   ["{{ 1 && true }}", "1:6: invalid operation: operator && not defined on untyped int"],
   ["{% for x in 3 %}{% end %}", "1:13: cannot range over a value of type untyped int"],
   ["{% if nil %}{% end %}", "1:7: use of untyped nil as a condition"],
   ["{{ 1 / 0 }}{{ 1 % 0 }}", "1:6: invalid operation: division by zero", "1:17: invalid operation: division by zero"],
-  ["{{ 1 == \"a\" }}", "1:6: invalid operation: mismatched types untyped int and untyped string for operator =="],
+  ['{{ 1 == "a" }}', "1:6: invalid operation: mismatched types untyped int and untyped string for operator =="],
   ["{{ []any{} == []any{} }}", "1:12: invalid operation: []any can only be compared to nil"],
-  ["{% var n int = \"x\" %}", "1:16: cannot use \"x\" (type untyped string) as type int in assignment"],
+  ['{% var n int = "x" %}', '1:16: cannot use "x" (type untyped string) as type int in assignment'],
   ["{% var n int = 3.5 %}", "1:16: constant 3.5 truncated to integer"],
   ["{{ byte(300) }}", "1:8: constant 300 overflows uint8"],
   ['{{ map[string]int{"a": 1, "a": 2} }}', '1:27: duplicate key "a" in map literal'],
@@ -80,7 +98,11 @@ const compileCases: readonly (readonly [template: string, ...problems: string[]]
   ["{% x := 5 %}{{ x.y }}", "1:17: cannot select y of a value of type int"],
   ["{% x := 5 %}{{ x.(string) }}", "1:17: invalid type assertion: operand is not any but int"],
   // files
-  ['{{ render "nope" }}{% import "nope" for A %}', '1:11: render path "nope" does not exist', '1:30: import path "nope" does not exist'],
+  [
+    '{{ render "nope" }}{% import "nope" for A %}',
+    '1:11: render path "nope" does not exist',
+    '1:30: import path "nope" does not exist',
+  ],
 ];
 for (const [template, ...expected] of compileCases) {
   test(`${JSON.stringify(template)} is refused: ${expected[0]}`, () => {
@@ -94,7 +116,15 @@ test("a compile problem shows line, caret, hint, the way to the place, and where
     set.problems[0]!.text,
     'snip:2:7: undefined: toLowr\n  \té {{ toLowr("a") }}\n  \t     ^\n  from main:2:6\n  hint: did you mean "toLower"?',
   );
-  const own = compile("a\n{{ x }}", { origin: { object: "HAProxyTemplateLibrary default/base", field: "spec.templateSnippets.a.template", file: "base.yaml", line: 10, overrode: "HAProxyTemplateLibrary default/old" } });
+  const own = compile("a\n{{ x }}", {
+    origin: {
+      object: "HAProxyTemplateLibrary default/base",
+      field: "spec.templateSnippets.a.template",
+      file: "base.yaml",
+      line: 10,
+      overrode: "HAProxyTemplateLibrary default/old",
+    },
+  });
   assert.is(
     own.problems[0]!.text,
     "main:2:4: undefined: x\n  {{ x }}\n     ^\n  in HAProxyTemplateLibrary default/base spec.templateSnippets.a.template (base.yaml:11)\n  this text overrides the one of HAProxyTemplateLibrary default/old",
@@ -103,18 +133,33 @@ test("a compile problem shows line, caret, hint, the way to the place, and where
 
 test("all problems of the set are found at once, each once", () => {
   const files = { a: "{{ one }}{{ two }}", b: "{% if %}{% end %}" };
-  assert.equal(problems('{{ zero }}{{ render "a" }}{{ render "b" }}{% macro M %}{{ render "a" inherit_context }}{{ render "a" inherit_context }}{% end %}', { files }), [
-    "1:4: undefined: zero",
-    "a:1:4: undefined: one",
-    "a:1:13: undefined: two",
-    "b:1:7: syntax error: missing condition in if statement",
-  ]);
+  assert.equal(
+    problems(
+      '{{ zero }}{{ render "a" }}{{ render "b" }}{% macro M %}{{ render "a" inherit_context }}{{ render "a" inherit_context }}{% end %}',
+      { files },
+    ),
+    [
+      "1:4: undefined: zero",
+      "a:1:4: undefined: one",
+      "a:1:13: undefined: two",
+      "b:1:7: syntax error: missing condition in if statement",
+    ],
+  );
 });
 
 test("cycles of render, import and inherit_context are named", () => {
-  assert.equal(problems('{{ render "a" }}', { files: { a: '{{ render "b" }}', b: '{{ render "a" }}' } }), ["b:1:4: render cycle: a → b → a"]);
-  assert.equal(problems('{% import "a" for A %}', { files: { a: '{% import "b" for B %}{% macro A %}{% end %}', b: '{% import "a" for A %}{% macro B %}{% end %}' } }), ["b:1:4: import cycle: a → b → a"]);
-  assert.equal(problems('{{ render "a" inherit_context }}', { files: { a: '{{ render "a" inherit_context }}' } }), ["a:1:11: render cycle: a → a"]);
+  assert.equal(problems('{{ render "a" }}', { files: { a: '{{ render "b" }}', b: '{{ render "a" }}' } }), [
+    "b:1:4: render cycle: a → b → a",
+  ]);
+  assert.equal(
+    problems('{% import "a" for A %}', {
+      files: { a: '{% import "b" for B %}{% macro A %}{% end %}', b: '{% import "a" for A %}{% macro B %}{% end %}' },
+    }),
+    ["b:1:4: import cycle: a → b → a"],
+  );
+  assert.equal(problems('{{ render "a" inherit_context }}', { files: { a: '{{ render "a" inherit_context }}' } }), [
+    "a:1:11: render cycle: a → a",
+  ]);
 });
 
 test("imported files hold declarations only, and only upper-case names are exported", () => {
@@ -139,14 +184,21 @@ const runCases: readonly (readonly [template: string, problem: string, data?: Re
   ["{% var s string = d %}", "1:19: cannot use a value of type int as string", { d: 5 }],
   ["{{ toLower(d) }}", "1:12: cannot use a value of type []any as string", { d: [] }],
   ['{{ fail("no port") }}', "1:8: no port"],
-  ['{{ tostring(d) }}', "1:12: tostring: cannot make text of map[string]any", { d: {} }],
+  ["{{ tostring(d) }}", "1:12: tostring: cannot make text of map[string]any", { d: {} }],
   ["{{ d == d }}", "1:6: comparing uncomparable type []any", { d: [] }],
   ["{{ d < 1 }}", "1:6: cannot order string and int", { d: "x" }],
   ["{{ d() }}", "1:5: cannot call a value that is not a function", { d: "x" }],
   ["{% for x in d %}{% end %}", "1:13: cannot range over int", { d: 5 }],
-  ['{% d["a"] = 1 %}', "1:11: this value belongs to a watched resource or a setting and cannot be changed", { d: Object.freeze({}) }],
+  [
+    '{% d["a"] = 1 %}',
+    "1:11: this value belongs to a watched resource or a setting and cannot be changed",
+    { d: Object.freeze({}) },
+  ],
   ['{{ "abc"[d:] }}', "1:9: slice bounds out of range [9:3] with length 3", { d: 9 }],
-  ['{{ regex_search("a", "(") }}', '1:16: invalid regular expression "(": error parsing regexp: missing closing ): `(`'],
+  [
+    '{{ regex_search("a", "(") }}',
+    '1:16: invalid regular expression "(": error parsing regexp: missing closing ): `(`',
+  ],
   ['{{ panic("bad") }}'.replace("{{", "{%").replace("}}", "%}"), "1:9: bad"],
 ];
 for (const [template, expected, data = {}] of runCases) {
@@ -158,37 +210,61 @@ for (const [template, expected, data = {}] of runCases) {
 }
 
 test("a run-time error shows the macros and files that led to it", () => {
-  const files = { lib: "{% macro Bad(x any) string %}\n  {{ x[3] }}\n{% end %}", snip: '{% import "lib" for Bad %}\n{{ Bad([]any{}) }}' };
+  const files = {
+    lib: "{% macro Bad(x any) string %}\n  {{ x[3] }}\n{% end %}",
+    snip: '{% import "lib" for Bad %}\n{{ Bad([]any{}) }}',
+  };
   const { problem } = failure('line\n{% for i in seq(1) %}{{ render "snip" }}{% end %}', { files });
-  assert.is(problem.text, "lib:2:7: index out of range [3] with length 0\n    {{ x[3] }}\n        ^\n  from snip:2:7\n  from main:2:25");
+  assert.is(
+    problem.text,
+    "lib:2:7: index out of range [3] with length 0\n    {{ x[3] }}\n        ^\n  from snip:2:7\n  from main:2:25",
+  );
 });
 
 test("a run-time error in an inherited snippet shows its caller", () => {
-  const { problem } = failure('{% x := []any{} %}\n{{ render "snip" inherit_context }}', { files: { snip: "\n{{ x[1] }}" } });
+  const { problem } = failure('{% x := []any{} %}\n{{ render "snip" inherit_context }}', {
+    files: { snip: "\n{{ x[1] }}" },
+  });
   assert.is(problem.text, "snip:2:5: index out of range [1] with length 0\n  {{ x[1] }}\n      ^\n  from main:2:4");
 });
 
 test("a run-time error inside a callback shows the callback's line", () => {
-  const { problem } = failure("{% var f = func(x any) any {\n  return x[7]\n} %}\n{{ map([]any{[]any{}}, f) | join(\"\") }}");
+  const { problem } = failure(
+    '{% var f = func(x any) any {\n  return x[7]\n} %}\n{{ map([]any{[]any{}}, f) | join("") }}',
+  );
   assert.is(`${problem.line}:${problem.column}`, "2:11");
   assert.equal(problem.chain, ["from main:4:7"]);
 });
 
 test("endless recursion and endless loops end at a limit", () => {
   assert.is(failure("{% macro M() %}{{ M() }}{% end %}{{ M() }}").code, "HAPTIC_E_TEMPLATE_LIMIT");
-  assert.match(failure("{% macro M() %}{{ M() }}{% end %}{{ M() }}").message, /^main:1:20: calls are nested more than 200 deep$/);
+  assert.match(
+    failure("{% macro M() %}{{ M() }}{% end %}{{ M() }}").message,
+    /^main:1:20: calls are nested more than 200 deep$/,
+  );
   const loop = failure("{% for %}{% end %}", { environment: { limits: { fuel: 10_000 } } });
   assert.match(loop.message, /^main:1:4: the template does too much work/);
-  const callback = failure("{{ map(seq(1000), x => seq(1000)) | join(\"\") }}", { environment: { limits: { fuel: 10_000 } } });
+  const callback = failure('{{ map(seq(1000), x => seq(1000)) | join("") }}', {
+    environment: { limits: { fuel: 10_000 } },
+  });
   assert.is(callback.code, "HAPTIC_E_TEMPLATE_LIMIT");
 });
 
 test("too much text ends at a limit before it is made", () => {
   const limits = { outputBytes: 100_000 };
-  assert.is(failure("{% s := \"aaaaaaaaaaaaaaaa\" %}{% for %}{% s = s + s %}{% end %}", { environment: { limits } }).code, "HAPTIC_E_TEMPLATE_LIMIT");
-  assert.is(failure("{% for %}aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa{% end %}", { environment: { limits } }).code, "HAPTIC_E_TEMPLATE_LIMIT");
+  assert.is(
+    failure('{% s := "aaaaaaaaaaaaaaaa" %}{% for %}{% s = s + s %}{% end %}', { environment: { limits } }).code,
+    "HAPTIC_E_TEMPLATE_LIMIT",
+  );
+  assert.is(
+    failure("{% for %}aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa{% end %}", { environment: { limits } }).code,
+    "HAPTIC_E_TEMPLATE_LIMIT",
+  );
   assert.is(failure('{{ indent("a\\nb", 1000000000) }}', { environment: { limits } }).code, "HAPTIC_E_TEMPLATE_LIMIT");
-  assert.is(failure("{{ len(seq(9999999)) }}", { environment: { limits: { fuel: 1000 } } }).code, "HAPTIC_E_TEMPLATE_LIMIT");
+  assert.is(
+    failure("{{ len(seq(9999999)) }}", { environment: { limits: { fuel: 1000 } } }).code,
+    "HAPTIC_E_TEMPLATE_LIMIT",
+  );
 });
 
 test.run();

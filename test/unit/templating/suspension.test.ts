@@ -1,13 +1,29 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import {
-  callFunction, createEngine, drive, hostObject, pendingRead, RestartNeeded, runSync, sliceClock, type HostTypeDeclaration, type RunEnvironment, type Suspension, type TemplateRun,
+  callFunction,
+  createEngine,
+  drive,
+  hostObject,
+  pendingRead,
+  RestartNeeded,
+  runSync,
+  sliceClock,
+  type HostTypeDeclaration,
+  type RunEnvironment,
+  type Suspension,
+  type TemplateRun,
 } from "../../../src/templating/index.ts";
 
 const hostTypes: Readonly<Record<string, HostTypeDeclaration>> = {
   Store: { methods: { Get: { signature: "func(key string) any", reads: true }, Size: "func() int" } },
   Stores: { members: { things: "Store" }, unknownHint: "watchedResources has things" },
-  Shared: { methods: { ComputeIfAbsent: { signature: "func(key string, make func() any) (any, bool)", suspends: true }, Try: "func(ok bool) (string, error)" } },
+  Shared: {
+    methods: {
+      ComputeIfAbsent: { signature: "func(key string, make func() any) (any, bool)", suspends: true },
+      Try: "func(ok bool) (string, error)",
+    },
+  },
 };
 
 /** A store whose reads all miss first. */
@@ -33,19 +49,33 @@ function shared(): ReturnType<typeof hostObject> {
   });
 }
 
-function start(text: string, more: Partial<RunEnvironment> = {}, files: Readonly<Record<string, string>> = {}): { run: TemplateRun; out: () => string; asked: string[]; chunks: string[] } {
+function start(
+  text: string,
+  more: Partial<RunEnvironment> = {},
+  files: Readonly<Record<string, string>> = {},
+): { run: TemplateRun; out: () => string; asked: string[]; chunks: string[] } {
   const set = createEngine({
     sources: [{ name: "main", text }, ...Object.entries(files).map(([name, body]) => ({ name, text: body }))],
     entries: [{ template: "main", kind: "root" }],
     incremental: (name) => name.startsWith("inc-"),
-    globals: { root: { resources: { type: "Stores" }, shared: { type: "Shared" }, note: { type: "func(text string) string" } }, component: {} },
+    globals: {
+      root: { resources: { type: "Stores" }, shared: { type: "Shared" }, note: { type: "func(text string) string" } },
+      component: {},
+    },
     hostTypes,
   });
-  assert.equal(set.problems.map((p) => p.text), []);
+  assert.equal(
+    set.problems.map((p) => p.text),
+    [],
+  );
   const { things, asked } = store();
   const chunks: string[] = [];
   const run = set.start("main", {
-    globals: { resources: hostObject("Stores", {}, { things }), shared: shared(), note: (text: string) => text.toUpperCase() },
+    globals: {
+      resources: hostObject("Stores", {}, { things }),
+      shared: shared(),
+      note: (text: string) => text.toUpperCase(),
+    },
     sink: { text: (chunk) => chunks.push(chunk), mount: (name) => chunks.push(`<${name}>`) },
     due: () => false,
     ...more,
@@ -65,7 +95,10 @@ test("a loop ends its slice when it is due and goes on where it was", () => {
 });
 
 test("a loop inside a macro inside an include inside a function can be suspended", () => {
-  const files = { snip: '{% import "lib" for M %}{{ M(200) }}', lib: "{% macro M(n int) %}{% for i in seq(n) %}.{% end %}{% end %}" };
+  const files = {
+    snip: '{% import "lib" for M %}{{ M(200) }}',
+    lib: "{% macro M(n int) %}{% for i in seq(n) %}.{% end %}{% end %}",
+  };
   const { run, out } = start('{% f := func() string { return render "snip" } %}{{ f() }}', { due: () => true }, files);
   let slices = 0;
   while (run.next().done !== true) slices++;
@@ -74,15 +107,23 @@ test("a loop inside a macro inside an include inside a function can be suspended
 });
 
 test("reads that miss are answered by the driver, in order, wherever they stand", () => {
-  const files = { lib: "{% macro M(k string) %}{{ resources.things.Get(k) }}{% end %}", snip: '{{ resources.things.Get("c") | tostring() }}' };
-  const { run, out, asked } = start('{% import "lib" for M %}{{ resources.things.Get("a") }}{{ M("b") }}{{ render "snip" }}{% var x = resources.things.Get("d") %}{{ x }}{{ resources.things.Size() }}', {}, files);
+  const files = {
+    lib: "{% macro M(k string) %}{{ resources.things.Get(k) }}{% end %}",
+    snip: '{{ resources.things.Get("c") | tostring() }}',
+  };
+  const { run, out, asked } = start(
+    '{% import "lib" for M %}{{ resources.things.Get("a") }}{{ M("b") }}{{ render "snip" }}{% var x = resources.things.Get("d") %}{{ x }}{{ resources.things.Size() }}',
+    {},
+    files,
+  );
   runSync(run, (request) => `[${String(request)}]`);
   assert.is(out(), "[a][b][c][d]3");
   assert.equal(asked, ["a", "b", "c", "d"]);
 });
 
 test("a suspendable host method lets the function it is given read and loop", () => {
-  const text = '{% var v, fresh = shared.ComputeIfAbsent("k", func() any {\n  var l []any\n  for i in seq(100) { l = append(l, resources.things.Get("x")) }\n  return l\n}) %}{{ len(v) }}{{ fresh }}{% var w, again = shared.ComputeIfAbsent("k", func() any { return nil }) %}{{ len(w) }}{{ again }}';
+  const text =
+    '{% var v, fresh = shared.ComputeIfAbsent("k", func() any {\n  var l []any\n  for i in seq(100) { l = append(l, resources.things.Get("x")) }\n  return l\n}) %}{{ len(v) }}{{ fresh }}{% var w, again = shared.ComputeIfAbsent("k", func() any { return nil }) %}{{ len(w) }}{{ again }}';
   const { run, out, asked } = start(text);
   runSync(run, () => 1);
   assert.is(out(), "100true100false");
@@ -111,7 +152,8 @@ test("output comes in chunks of about 16 KiB, in the order of the text", () => {
 
 test("an incremental snippet is mounted at the top level of a root and is text elsewhere", () => {
   const files = { "inc-a": "A", "inc-b": "B", plain: '{{ render "inc-a" }}' };
-  const text = '1{{ render "inc-a" }}2{{ render_glob "inc-*" }}3{{ render "plain" }}4{% macro M %}{{ render "inc-a" }}{% end %}{{ M() }}{{ render "inc-b" | toLower() }}{% s := render "plain" %}{{ s }}';
+  const text =
+    '1{{ render "inc-a" }}2{{ render_glob "inc-*" }}3{{ render "plain" }}4{% macro M %}{{ render "inc-a" }}{% end %}{{ M() }}{{ render "inc-b" | toLower() }}{% s := render "plain" %}{{ s }}';
   const { run, out } = start(text, { renderIncremental: (name) => `(${name})` }, files);
   runSync(run);
   assert.is(out(), "1<inc-a>2<inc-a><inc-b>3<inc-a>4(inc-a)(inc-b)(inc-a)");
@@ -119,8 +161,17 @@ test("an incremental snippet is mounted at the top level of a root and is text e
 
 test("a set knows what an entry point can mount", () => {
   const set = createEngine({
-    sources: [{ name: "main", text: '{{ render "inc-b" }}{{ render "x" }}' }, { name: "x", text: '{{ render "inc-a" }}{{ render "inc-b" }}' }, { name: "inc-a", text: "{{ item }}" }, { name: "inc-b", text: "" }],
-    entries: [{ template: "main", kind: "root" }, { template: "inc-a", kind: "component" }, { template: "inc-b", kind: "component" }],
+    sources: [
+      { name: "main", text: '{{ render "inc-b" }}{{ render "x" }}' },
+      { name: "x", text: '{{ render "inc-a" }}{{ render "inc-b" }}' },
+      { name: "inc-a", text: "{{ item }}" },
+      { name: "inc-b", text: "" },
+    ],
+    entries: [
+      { template: "main", kind: "root" },
+      { template: "inc-a", kind: "component" },
+      { template: "inc-b", kind: "component" },
+    ],
     incremental: (name) => name.startsWith("inc-"),
     globals: { root: {}, component: { item: { type: "any" } } },
     hostTypes: {},
@@ -128,7 +179,18 @@ test("a set knows what an entry point can mount", () => {
   assert.equal(set.problems, []);
   assert.equal(set.mounts("main"), ["inc-b", "inc-a"]);
   let out = "";
-  runSync(set.start("inc-a", { globals: { item: "i" }, sink: { text: (s) => { out += s; }, mount: () => undefined }, due: () => false }));
+  runSync(
+    set.start("inc-a", {
+      globals: { item: "i" },
+      sink: {
+        text: (s) => {
+          out += s;
+        },
+        mount: () => undefined,
+      },
+      due: () => false,
+    }),
+  );
   assert.is(out, "i");
 });
 
@@ -138,14 +200,25 @@ test("the driver runs in slices on its clock, lets others run, and can be aborte
   const clock = sliceClock(3, now);
   const { run, out } = start("{% for i in seq(2000) %}.{% end %}", { due: clock.due });
   let pauses = 0;
-  await drive(run, { clock, yieldTo: async () => { pauses++; } });
+  await drive(run, {
+    clock,
+    yieldTo: async () => {
+      pauses++;
+    },
+  });
   assert.ok(pauses > 3, String(pauses));
   assert.is(out().length, 2000);
 
   const controller = new AbortController();
   const endless = start("{% for %}{% end %}", { due: () => true });
   try {
-    await drive(endless.run, { clock, signal: controller.signal, yieldTo: async () => { controller.abort(new Error("superseded")); } });
+    await drive(endless.run, {
+      clock,
+      signal: controller.signal,
+      yieldTo: async () => {
+        controller.abort(new Error("superseded"));
+      },
+    });
     assert.unreachable();
   } catch (error) {
     assert.is((error as Error).message, "superseded");
@@ -159,7 +232,13 @@ test("the driver answers reads asynchronously, and a failed answer is an error a
   assert.is(good.out(), "<a>");
   const bad = start('x\n{{ resources.things.Get("a") }}', { due: clock.due });
   try {
-    await drive(bad.run, { clock, yieldTo: async () => undefined, answer: async () => { throw new Error("no connection"); } });
+    await drive(bad.run, {
+      clock,
+      yieldTo: async () => undefined,
+      answer: async () => {
+        throw new Error("no connection");
+      },
+    });
     assert.unreachable();
   } catch (error) {
     assert.is((error as Error).message, "main:2:24: no connection");
@@ -174,25 +253,36 @@ test("host functions are called with checked arguments", () => {
 
 test("a defect of the host is not taken for an error of the template", () => {
   const { run } = start("{% v, err := shared.Try(false) %}");
-  assert.throws(() => runSync(run), (error: unknown) => error instanceof TypeError && error.message === "a defect of the host");
+  assert.throws(
+    () => runSync(run),
+    (error: unknown) => error instanceof TypeError && error.message === "a defect of the host",
+  );
 });
 
 test("an unknown member of a host object names what there is", () => {
   const set = createEngine({
-    sources: [{ name: "main", text: "{{ resources.thing.Get(1) }}{{ resources.things.Gett(1) }}{{ resources.zzz }}{% x := resources %}{{ resources.things.Get }}{{ keys(resources) }}" }],
+    sources: [
+      {
+        name: "main",
+        text: "{{ resources.thing.Get(1) }}{{ resources.things.Gett(1) }}{{ resources.zzz }}{% x := resources %}{{ resources.things.Get }}{{ keys(resources) }}",
+      },
+    ],
     entries: [{ template: "main", kind: "root" }],
     incremental: () => false,
     globals: { root: { resources: { type: "Stores" } }, component: {} },
     hostTypes,
   });
-  assert.equal(set.problems.map((p) => `${p.column}: ${p.message} (${p.hint ?? ""})`), [
-    '13: Stores has no member thing (did you mean "things"?)',
-    '48: Store has no member Gett (did you mean "Get"?)',
-    "71: Stores has no member zzz (watchedResources has things)",
-    "83: cannot keep Stores in a variable (call its methods where they are needed)",
-    "117: method Store.Get must be called (write .Get(…))",
-    "132: cannot use Stores as a plain value in argument to keys (call one of its methods instead)",
-  ]);
+  assert.equal(
+    set.problems.map((p) => `${p.column}: ${p.message} (${p.hint ?? ""})`),
+    [
+      '13: Stores has no member thing (did you mean "things"?)',
+      '48: Store has no member Gett (did you mean "Get"?)',
+      "71: Stores has no member zzz (watchedResources has things)",
+      "83: cannot keep Stores in a variable (call its methods where they are needed)",
+      "117: method Store.Get must be called (write .Get(…))",
+      "132: cannot use Stores as a plain value in argument to keys (call one of its methods instead)",
+    ],
+  );
 });
 
 test.run();

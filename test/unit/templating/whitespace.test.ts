@@ -22,8 +22,16 @@ const cases: readonly (readonly [name: string, template: string, output: string]
   ["blocks trim too", "a {%%- x := 1 -%%} b{{ x }}", "ab1"],
   ["a dash that touches its operand is minus", "{{-1}}", "-1"],
   ["trimming stops at the neighbouring tag", "{{ 1 }} \n {%- if true -%} \n {{ 2 }}{% end %}", "12"],
-  ["a left trim takes no part in the line rule, so the newline after stays", "backend a\n  {%- if true %}\n  timeout connect 5s\n  {%- end %}\nend\n", "backend a\n  timeout connect 5s\nend\n"],
-  ["blanks before a right-trimmed tag stay when text follows on the next line", "a\n  {% if true -%}\n  b{% end %}\n", "a\n  b\n"],
+  [
+    "a left trim takes no part in the line rule, so the newline after stays",
+    "backend a\n  {%- if true %}\n  timeout connect 5s\n  {%- end %}\nend\n",
+    "backend a\n  timeout connect 5s\nend\n",
+  ],
+  [
+    "blanks before a right-trimmed tag stay when text follows on the next line",
+    "a\n  {% if true -%}\n  b{% end %}\n",
+    "a\n  b\n",
+  ],
   ["the first line is treated like the others", "{% if true %}\na\n{% end %}\n", "a\n"],
   ["the last line without a newline is treated like the others", "a\n{% if true %}\nb\n  {% end %}  ", "a\nb\n"],
   ["raw keeps tags as text", "{% raw %}{{ x }}{% end raw %}", "{{ x }}"],

@@ -1,0 +1,108 @@
+/** Macros, function literals and return. */
+import { commas, type Code, type FunctionNode } from "../emit/code.ts";
+import type { MacroStatement, Statement } from "../syntax/tree.ts";
+import { Branches } from "./branches.ts";
+import type { MacroInfo, Symbol_ } from "./scope.ts";
+import { ANY, VOID, type FunctionType, type Type } from "./types.ts";
+
+export abstract class Functions extends Branches {
+  protected returnStatement(n: Statement & { kind: "return" }): Code {
+    const { kind, results } = this.frame;
+    if (kind === "literal") {
+      if (n.values.length === 1 && results.length > 1) {
+        const { code } = this.multiple(n.values[0]!, results.length);
+        return ["return ", code, ";\n"];
+      }
+      if (n.values.length !== results.length)
+        this.fail(n.at, `wrong number of values in return: have ${n.values.length}, want ${results.length}`);
+      const values = n.values.map((x, i) => this.convert(this.expression(x, results[i]), results[i]!, x.at, "return"));
+      return results.length > 1 ? ["return [", commas(values), "];\n"] : ["return ", values[0] ?? "null", ";\n"];
+    }
+    if (n.values.length > 0)
+      this.fail(
+        n.at,
+        "a macro or template cannot return values",
+        "show the text; use a function literal for other values",
+      );
+    if (this.inlineEnd !== undefined) return `break ${this.inlineEnd};\n`;
+    if (kind === "macro") return "{ $.depth--; return $.charged(o); }\n";
+    return "{ $.flush(o); return; }\n";
+  }
+
+  protected functionLiteral(
+    params: readonly { name: string; type: Type; at: number }[],
+    type: FunctionType,
+    body: readonly Statement[],
+  ): Code {
+    const outer = [this.frame, this.jumps, this.inlineEnd] as const;
+    this.frame = { kind: "literal", results: type.results };
+    this.jumps = [];
+    this.inlineEnd = undefined;
+    try {
+      return this.inScope(() => {
+        const symbols = params.map((p) => this.addName(p.name, p.type, p.at));
+        const names = symbols.map((symbol, i) =>
+          type.variadic && i === symbols.length - 1 ? `...${symbol.js}` : `${symbol.js} = null`,
+        );
+        const flags = symbols.map(
+          (symbol): Code =>
+            () =>
+              symbol.appended ? `let ${symbol.js}$o = false;\n` : "",
+        );
+        return { node: "lambda", params: names.join(", "), body: [flags, this.list(body), "return null;\n"] };
+      });
+    } finally {
+      [this.frame, this.jumps, this.inlineEnd] = outer;
+    }
+  }
+
+  /** Declares a macro's name and parameters; the body is checked by `macroBody`. */
+  protected macroHead(n: MacroStatement): { symbol: Symbol_; info: MacroInfo } {
+    const js = this.fresh(`M_${n.name.replace(/\W/gu, "$")}`);
+    const node: FunctionNode = { js, params: "", body: "", suspends: false };
+    const params = n.params.map((p) => ({
+      name: p.name,
+      type: p.type === undefined ? ANY : this.type(p.type),
+      variadic: p.variadic,
+    }));
+    const info: MacroInfo = { node, params, target: js };
+    return { symbol: this.addName(n.name, VOID, n.at, { kind: "macro", macro: info }), info };
+  }
+
+  protected macroBody(n: MacroStatement, info: MacroInfo): Code {
+    const outer = [this.frame, this.jumps, this.inlineEnd] as const;
+    this.frame = { kind: "macro", results: [] };
+    this.jumps = [];
+    this.inlineEnd = undefined;
+    try {
+      this.inScope(() => {
+        const symbols = info.params.map((p, i) =>
+          this.addName(p.name, p.variadic ? { kind: "slice", element: p.type } : p.type, n.params[i]!.at),
+        );
+        info.node.params = symbols
+          .map((symbol, i) => (info.params[i]!.variadic ? `...${symbol.js}` : symbol.js))
+          .join(", ");
+        const flags = symbols.map(
+          (symbol): Code =>
+            () =>
+              symbol.appended ? `let ${symbol.js}$o = false;\n` : "",
+        );
+        info.node.body = [
+          "$.enter();\n",
+          'let o = "";\n',
+          flags,
+          this.list(n.body),
+          "$.depth--;\nreturn $.charged(o);\n",
+        ];
+      });
+    } finally {
+      [this.frame, this.jumps, this.inlineEnd] = outer;
+    }
+    return { node: "function", fn: info.node };
+  }
+
+  protected macro(n: MacroStatement): Code {
+    const { info } = this.macroHead(n);
+    return this.macroBody(n, info);
+  }
+}
