@@ -96,6 +96,8 @@ function cluster(): Example {
       ]),
     )
     .put(ingress("wild", "*.foo.com", [{ service: "wild" }]))
+    .put(ingress("dup-b", "dup.tld", [{ service: "api" }, { path: "/x", type: "Exact", service: "api" }]))
+    .put(ingress("dup-a", "dup.tld", [{ service: "root" }, { path: "/x", type: "Exact", service: "root" }]))
     .put(ingress("ghost", "ghost.tld", [{ service: "ghost" }]))
     .put(
       service("gone"),
@@ -188,6 +190,8 @@ for (const [index, version] of VERSIONS.entries()) {
         ["baz.bar.foo.com", "/x", 404, /No route matches/],
         ["foo.com", "/x", 404, /No route matches/],
         [".foo.com", "/x", 404, /No route matches/],
+        ["dup.tld", "/", 200, "root"],
+        ["dup.tld", "/x", 200, "root"],
         ["ghost.tld", "/", 503, /No endpoint of the service is ready/],
         ["unknown.tld", "/", 404, /No route matches/],
         ["unknown.tld", "/bar", 404, /No route matches/],

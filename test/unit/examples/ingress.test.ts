@@ -312,6 +312,22 @@ test("without any certificate the HTTPS bind is there, and refuses names that it
   assert.match(withDefault.cfg, /:8443" ssl crt-list general\/certificates\.list alpn h2,http\/1\.1$/m);
 });
 
+test("a broken default certificate is named, the others are served, and unknown names are refused", async () => {
+  const rendered = await example()
+    .put(
+      tlsSecret("default-certificate", "rubbish", "rubbish"),
+      withTls("a", "demo-tls"),
+      tlsSecret("demo-tls", ...demo),
+    )
+    .render();
+  assert.match(rendered.events.join("\n"), /^InvalidCertificate Secret default\/default-certificate: .*are refused$/);
+  assert.is(
+    rendered.files.get("general/certificates.list"),
+    "certs/default_demo-tls.pem [alpn h2,http/1.1] demo.localhost\n",
+  );
+  assert.match(rendered.cfg, /certificates\.list strict-sni /);
+});
+
 test("a rule-less Ingress serves everything that no rule matches", async () => {
   const only = {
     ...ingress("d", "", []),
