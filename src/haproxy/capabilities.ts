@@ -16,9 +16,20 @@ const SINCE: Readonly<Record<string, string>> = {
 
 /** Functions of the enterprise edition, which is not supported: always false. */
 const ENTERPRISE = [
-  "supports_waf", "supports_waf_global", "supports_waf_profiles", "supports_udp_lb_acls", "supports_udp_lb_server_switching",
-  "supports_keepalived", "supports_udp_load_balancing", "supports_bot_management", "supports_git_integration",
-  "supports_dynamic_update", "supports_aloha", "supports_advanced_logging", "supports_ping", "is_enterprise",
+  "supports_waf",
+  "supports_waf_global",
+  "supports_waf_profiles",
+  "supports_udp_lb_acls",
+  "supports_udp_lb_server_switching",
+  "supports_keepalived",
+  "supports_udp_load_balancing",
+  "supports_bot_management",
+  "supports_git_integration",
+  "supports_dynamic_update",
+  "supports_aloha",
+  "supports_advanced_logging",
+  "supports_ping",
+  "is_enterprise",
 ];
 
 /** All known keys for a version such as `3.4.7`; a key that is not here counts as false in a template. */

@@ -39,7 +39,8 @@ export interface Checker {
 
 /** A checker keeps its mirror between checks, so that a check writes only files that changed. */
 export function createChecker(options: CheckerOptions): Checker {
-  const now = options.now ?? (() => performance.now());
+  // oxlint-disable-next-line haptic/no-ambient-time -- a figure of the verdict, nothing depends on it
+  const now = options.now ?? ((): number => performance.now());
   const baseDir = (options.baseDir ?? "/etc/haproxy").replace(/\/+$/, "");
   let mirror: Promise<Mirror> | undefined;
   let turn: Promise<unknown> = Promise.resolve();
@@ -99,12 +100,20 @@ export function judge(code: number, output: string, binary: string): Pick<CheckV
     return { accepted: true, message: clean(entries.filter((entry) => entry.startsWith("[WARNING]"))) };
   }
   if (code === 2 && /no listener/.test(output)) {
-    return { accepted: false, message: "the configuration has no error but no listener either: HAProxy would not start" };
+    return {
+      accepted: false,
+      message: "the configuration has no error but no listener either: HAProxy would not start",
+    };
   }
-  if (code === 126 || code === 127) throw new HaproxyBinaryError(`${binary} cannot be started: ${output.trim().slice(0, 200)}`);
-  if (code > 128) throw new HaproxyBinaryError(`${binary} was ended by signal ${code - 128} while it judged the configuration`);
+  if (code === 126 || code === 127)
+    throw new HaproxyBinaryError(`${binary} cannot be started: ${output.trim().slice(0, 200)}`);
+  if (code > 128)
+    throw new HaproxyBinaryError(`${binary} was ended by signal ${code - 128} while it judged the configuration`);
   const message = clean(alerts.length > 0 ? alerts : entries);
-  return { accepted: false, message: message === "" ? `HAProxy refused the configuration with status ${code}` : message };
+  return {
+    accepted: false,
+    message: message === "" ? `HAProxy refused the configuration with status ${code}` : message,
+  };
 }
 
 /** HAProxy's messages begin with a tag; lines without one continue the message before. */
@@ -125,5 +134,7 @@ function clean(entries: readonly string[]): string {
     .filter((entry) => !/Fatal errors found in configuration\.|Error\(s\) found in configuration file/.test(entry))
     .join("\n")
     .replace(/\b((?:insecure-)?password|stats\s+auth|Basic|Bearer)(\s+)[^\s'"]+/gi, "$1$2***");
-  return text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)} … (${text.length - MAX_MESSAGE} characters more)`;
+  return text.length <= MAX_MESSAGE
+    ? text
+    : `${text.slice(0, MAX_MESSAGE)} … (${text.length - MAX_MESSAGE} characters more)`;
 }

@@ -1,5 +1,20 @@
 /** The haproxy binary: where it is, what it can do, and its judgement of a configuration. */
 export { capabilitiesOf } from "./capabilities.ts";
-export { checkConfiguration, type Checker, type CheckerOptions, type CheckVerdict, createChecker, judge } from "./check.ts";
+export {
+  checkConfiguration,
+  type Checker,
+  type CheckerOptions,
+  type CheckVerdict,
+  createChecker,
+  judge,
+} from "./check.ts";
+export {
+  cacheFolder,
+  installableVersions,
+  type LocatedHaproxy,
+  type LocateOptions,
+  locateHaproxy,
+  type HaproxySource,
+} from "./locate.ts";
 export { createSpawner, type Spawner, type SpawnRequest, type SpawnResult } from "./spawner.ts";
 export { compareVersions, type HaproxyVersion, haproxyVersion, lowestVersion, parseHaproxyVersion } from "./version.ts";

@@ -42,7 +42,12 @@ export async function createMirror(parent: string = defaultParent()): Promise<Mi
     }
   };
 
-  return { directory, config: join(directory, CONFIG), update, close: () => rm(directory, { recursive: true, force: true }) };
+  return {
+    directory,
+    config: join(directory, CONFIG),
+    update,
+    close: () => rm(directory, { recursive: true, force: true }),
+  };
 }
 
 function defaultParent(): string {
@@ -66,11 +71,14 @@ async function write(directory: string, file: PlanFile): Promise<void> {
   const handle = await open(path, "w", 0o600);
   try {
     // At most 512 blocks a call: IOV_MAX is 1,024.
-    const parts = file.path === CONFIG ? file.blocks.map((block) => rewriteOrigin(block.bytes, directory)) : file.blocks.map((block) => block.bytes);
+    const parts =
+      file.path === CONFIG
+        ? file.blocks.map((block) => rewriteOrigin(block.bytes, directory))
+        : file.blocks.map((block) => block.bytes);
     for (let i = 0; i < parts.length; i += 512) {
       const batch = parts.slice(i, i + 512);
       const size = batch.reduce((sum, part) => sum + part.length, 0);
-      const { bytesWritten } = await handle.writev(batch as Uint8Array[]);
+      const { bytesWritten } = await handle.writev(batch);
       if (bytesWritten !== size) throw new Error(`short write to ${path}`);
     }
   } finally {

@@ -67,7 +67,9 @@ interface Running {
 }
 
 /** Makes a spawner; its shell is started at the first request, or by `warm`. `environment` is all that children get. */
-export function createSpawner(environment: Readonly<Record<string, string>> = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" }): Spawner & { warm(): Promise<void> } {
+export function createSpawner(
+  environment: Readonly<Record<string, string>> = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
+): Spawner & { warm(): Promise<void> } {
   const running = new Map<number, Running>();
   let shell: ChildProcess | undefined;
   let folder: Promise<string> | undefined;
@@ -89,9 +91,7 @@ export function createSpawner(environment: Readonly<Record<string, string>> = { 
     child.on("exit", (code, signal) => lost(child, `status ${code ?? signal}`));
     child.stdin.on("error", (error) => lost(child, error.message));
     createInterface({ input: child.stdout }).on("line", (line) => answer(line));
-    child.unref();
-    (child.stdin as unknown as { unref?: () => void }).unref?.();
-    (child.stdout as unknown as { unref?: () => void }).unref?.();
+    hold(child, false);
     shell = child;
     return child;
   };
@@ -106,6 +106,7 @@ export function createSpawner(environment: Readonly<Record<string, string>> = { 
       entry.kill();
     } else if (word === "E") {
       running.delete(id);
+      if (running.size === 0 && shell !== undefined) hold(shell, false);
       entry.ended(Number(value));
     }
   };
@@ -126,8 +127,6 @@ export function createSpawner(environment: Readonly<Record<string, string>> = { 
     await warm();
     const id = nextId++;
     const out = join(await (folder as Promise<string>), String(id));
-    // The event loop must stay alive while we wait: the shell's pipes do not hold it.
-    const hold = setInterval(() => {}, 60_000);
     try {
       const code = await new Promise<number>((resolve, reject) => {
         const entry: Running = {
@@ -142,13 +141,13 @@ export function createSpawner(environment: Readonly<Record<string, string>> = { 
           failed: reject,
         };
         running.set(id, entry);
+        hold(start(), true);
         request.signal.addEventListener("abort", entry.kill);
         start().stdin?.write(`${[id, out, ...fields].join(SEPARATOR)}\n`);
       });
       request.signal.throwIfAborted();
       return { code, output: await readHead(out, request.outputLimit ?? 64 * 1024) };
     } finally {
-      clearInterval(hold);
       await unlink(out).catch(() => {});
     }
   };
@@ -167,6 +166,14 @@ export function createSpawner(environment: Readonly<Record<string, string>> = { 
   };
 
   return { run, warm, close };
+}
+
+/** Whether the shell keeps our process alive: only while it works for us. */
+function hold(child: ChildProcess, alive: boolean): void {
+  for (const part of [child, child.stdin, child.stdout] as ({ ref?(): void; unref?(): void } | null)[]) {
+    if (alive) part?.ref?.();
+    else part?.unref?.();
+  }
 }
 
 function killQuietly(pid: number): void {

@@ -15,7 +15,12 @@ export interface HaproxyVersion {
 export function parseHaproxyVersion(output: string): HaproxyVersion | undefined {
   const match = /^HA-?Proxy version ((\d+)\.(\d+)(?:\.\d+|-dev\d+)?)(\S*)/m.exec(output);
   if (match === null) return undefined;
-  return { version: match[1] as string, fullVersion: `${match[1]}${match[4]}`, major: Number(match[2]), minor: Number(match[3]) };
+  return {
+    version: match[1] as string,
+    fullVersion: `${match[1]}${match[4]}`,
+    major: Number(match[2]),
+    minor: Number(match[3]),
+  };
 }
 
 /** Asks a binary for its version. Throws HaproxyBinaryError. */

@@ -7,7 +7,15 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { PlanBlobError } from "../errors.ts";
 import { blockOf } from "./chunks.ts";
 import { ChunkedTree } from "./keyed-tree.ts";
-import { assemblePlan, backendDigest, fileDigest, mapDigest, PLAN_SCHEMA_VERSION, profileDigest, structureDigest } from "./plan.ts";
+import {
+  assemblePlan,
+  backendDigest,
+  fileDigest,
+  mapDigest,
+  PLAN_SCHEMA_VERSION,
+  profileDigest,
+  structureDigest,
+} from "./plan.ts";
 import type { Block, FileKind, KeyedTree, PlanFile, RenderPlan, TreeChunk } from "./types.ts";
 
 /** Bound of the agent's contract. */
@@ -47,9 +55,15 @@ export async function encodePlan(plan: RenderPlan, pause: Pause): Promise<Buffer
     }
     parts.push(frame);
   };
-  const tree = async <V>(kind: number, chunks: readonly TreeChunk<V>[], shape: (value: V) => unknown): Promise<void> => {
+  const tree = async <V>(
+    kind: number,
+    chunks: readonly TreeChunk<V>[],
+    shape: (value: V) => unknown,
+  ): Promise<void> => {
     for (const chunk of chunks) {
-      await push(kind, chunk, () => Buffer.from(JSON.stringify(chunk.keys.map((key, i) => [key, shape(chunk.values[i] as V)]))));
+      await push(kind, chunk, () =>
+        Buffer.from(JSON.stringify(chunk.keys.map((key, i) => [key, shape(chunk.values[i] as V)]))),
+      );
     }
   };
   const same = (value: unknown): unknown => value;
@@ -66,7 +80,10 @@ export async function encodePlan(plan: RenderPlan, pause: Pause): Promise<Buffer
       await push(FRAMES.block, block, () => block.bytes);
     }
   }
-  await tree(FRAMES.files, plan.files.chunks, (file: PlanFile): StoredFile => ({ ...file, blocks: file.blocks.map((block) => [block.digest, block.size]) }));
+  await tree(FRAMES.files, plan.files.chunks, (file: PlanFile): StoredFile => ({
+    ...file,
+    blocks: file.blocks.map((block) => [block.digest, block.size]),
+  }));
   const blob = Buffer.concat(parts);
   return blob.length > MAX_BLOB_BYTES ? undefined : blob;
 }
@@ -75,12 +92,13 @@ export async function encodePlan(plan: RenderPlan, pause: Pause): Promise<Buffer
 export async function decodePlan(blob: Uint8Array, pause: Pause): Promise<RenderPlan> {
   const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.length);
   const head = MAGIC.length + 32;
-  if (bytes.length < head || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new PlanBlobError("it does not begin like a plan");
+  if (bytes.length < head || !bytes.subarray(0, MAGIC.length).equals(MAGIC))
+    throw new PlanBlobError("it does not begin like a plan");
   const entries: Record<1 | 2 | 3 | 4 | 5, [string, unknown][]> = { 1: [], 2: [], 3: [], 4: [], 5: [] };
   const contents = new Map<string, Block>();
   let total = 0;
   let count = 0;
-  for (let at = head; at < bytes.length; ) {
+  for (let at = head; at < bytes.length;) {
     if (at + 5 > bytes.length) throw new PlanBlobError("it ends in the middle of a frame");
     const kind = bytes.readUInt8(at);
     const length = bytes.readUInt32BE(at + 1);
@@ -100,7 +118,8 @@ export async function decodePlan(blob: Uint8Array, pause: Pause): Promise<Render
     if (++count % 32 === 0) await pause();
   }
   const plan = assemble(entries, contents);
-  if (plan.id !== bytes.subarray(MAGIC.length, head).toString("hex")) throw new PlanBlobError("its content is not the plan that it names");
+  if (plan.id !== bytes.subarray(MAGIC.length, head).toString("hex"))
+    throw new PlanBlobError("its content is not the plan that it names");
   return plan;
 }
 
@@ -119,11 +138,15 @@ function frameEntries(content: Buffer): [string, unknown][] {
   } catch (cause) {
     throw new PlanBlobError("a frame is not JSON", cause);
   }
-  if (!Array.isArray(value) || !value.every((entry) => Array.isArray(entry) && typeof entry[0] === "string")) throw new PlanBlobError("a frame holds no entries");
+  if (!Array.isArray(value) || !value.every((entry) => Array.isArray(entry) && typeof entry[0] === "string"))
+    throw new PlanBlobError("a frame holds no entries");
   return value as [string, unknown][];
 }
 
-function assemble(entries: Record<1 | 2 | 3 | 4 | 5, [string, unknown][]>, contents: ReadonlyMap<string, Block>): RenderPlan {
+function assemble(
+  entries: Record<1 | 2 | 3 | 4 | 5, [string, unknown][]>,
+  contents: ReadonlyMap<string, Block>,
+): RenderPlan {
   const nothing = new Uint8Array(0);
   const file = (stored: StoredFile): PlanFile => ({
     ...stored,
@@ -135,7 +158,10 @@ function assemble(entries: Record<1 | 2 | 3 | 4 | 5, [string, unknown][]>, conte
       structure: ChunkedTree.from(entries[FRAMES.structure] as [string, string][], structureDigest),
       backends: ChunkedTree.from(entries[FRAMES.backends] as [string, Values<"backends">][], backendDigest),
       profiles: ChunkedTree.from(entries[FRAMES.profiles] as [string, Values<"profiles">][], profileDigest),
-      files: ChunkedTree.from((entries[FRAMES.files] as [string, StoredFile][]).map(([key, stored]) => [key, file(stored)] as const), fileDigest),
+      files: ChunkedTree.from(
+        (entries[FRAMES.files] as [string, StoredFile][]).map(([key, stored]) => [key, file(stored)] as const),
+        fileDigest,
+      ),
       maps: ChunkedTree.from(entries[FRAMES.maps] as [string, Values<"maps">][], mapDigest),
     });
   } catch (cause) {

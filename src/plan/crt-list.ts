@@ -10,8 +10,17 @@ export interface CrtListEntry {
 
 /** Options without a value; every other option takes one. */
 const FLAGS = new Set([
-  "allow-0rtt", "no-ca-names", "no-alpn", "no-sslv3", "no-tls-tickets", "no-tlsv10", "no-tlsv11", "no-tlsv12", "no-tlsv13",
-  "ssl-passphrase", "strict-sni",
+  "allow-0rtt",
+  "no-ca-names",
+  "no-alpn",
+  "no-sslv3",
+  "no-tls-tickets",
+  "no-tlsv10",
+  "no-tlsv11",
+  "no-tlsv12",
+  "no-tlsv13",
+  "ssl-passphrase",
+  "strict-sni",
 ]);
 
 /** Entries in order; undefined when a line cannot be understood (the caller then reloads). */
@@ -24,7 +33,12 @@ export function parseCrtList(text: string): CrtListEntry[] | undefined {
     if (match === null) return undefined;
     const options = parseOptions(match[2] ?? "");
     if (options === undefined) return undefined;
-    entries.push({ cert: match[1] as string, options, filters: (match[3] ?? "").split(" ").filter((word) => word !== ""), line });
+    entries.push({
+      cert: match[1] as string,
+      options,
+      filters: (match[3] ?? "").split(" ").filter((word) => word !== ""),
+      line,
+    });
   }
   return entries;
 }

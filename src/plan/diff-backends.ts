@@ -21,9 +21,12 @@ function added(record: BackendRecord, next: RenderPlan, baseline: RenderPlan, le
   const name = `backend ${record.name}`;
   const profile = record.profile === undefined ? undefined : next.profiles.get(record.profile);
   const known = record.profile === undefined ? undefined : baseline.profiles.get(record.profile);
-  if (ledger.version < DYNAMIC_BACKENDS) return ledger.reload(`${name} is new, which HAProxy before 3.4 takes at a reload only`);
+  if (ledger.version < DYNAMIC_BACKENDS)
+    return ledger.reload(`${name} is new, which HAProxy before 3.4 takes at a reload only`);
   if (record.shape !== "dynamic") {
-    return ledger.reload(`${name} is new and structural${record.shapeReason === undefined ? "" : ` (${record.shapeReason})`}`);
+    return ledger.reload(
+      `${name} is new and structural${record.shapeReason === undefined ? "" : ` (${record.shapeReason})`}`,
+    );
   }
   if (profile === undefined || known?.digest !== profile.digest) {
     return ledger.reload(`${name} is new and its profile ${record.profile ?? "(none)"} is not loaded`);
@@ -45,11 +48,16 @@ function added(record: BackendRecord, next: RenderPlan, baseline: RenderPlan, le
 
 function removed(record: BackendRecord, key: string, ledger: Ledger): void {
   const name = `backend ${key}`;
-  if (ledger.version < DYNAMIC_BACKENDS) return ledger.reload(`${name} is gone, which HAProxy before 3.4 takes at a reload only`);
-  if (record.shape !== "dynamic" || !isPlainName(record.name)) return ledger.reload(`${name} is gone and was structural`);
+  if (ledger.version < DYNAMIC_BACKENDS)
+    return ledger.reload(`${name} is gone, which HAProxy before 3.4 takes at a reload only`);
+  if (record.shape !== "dynamic" || !isPlainName(record.name))
+    return ledger.reload(`${name} is gone and was structural`);
   const ops: Op[] = [{ kind: "backend_unpublish", backend: record.name }];
   for (const server of record.servers) ops.push(...removeServerOps(record.name, server.name, ledger.waitMs));
-  ops.push({ kind: "wait_be_removable", backend: record.name, timeout_ms: ledger.waitMs }, { kind: "backend_del", backend: record.name });
+  ops.push(
+    { kind: "wait_be_removable", backend: record.name, timeout_ms: ledger.waitMs },
+    { kind: "backend_del", backend: record.name },
+  );
   ledger.backendChanges++;
   ledger.add("remove", ops);
 }
@@ -84,7 +92,13 @@ function changed(before: PlanBackend, after: PlanBackend, next: RenderPlan, ledg
   }
 }
 
-function changedServer(record: BackendRecord, was: ServerRecord, now: ServerRecord, profileText: string, ledger: Ledger): void {
+function changedServer(
+  record: BackendRecord,
+  was: ServerRecord,
+  now: ServerRecord,
+  profileText: string,
+  ledger: Ledger,
+): void {
   const where = `backend ${record.name}, server ${now.name}`;
   const target = { backend: record.name, server: now.name };
   if (was.guid !== now.guid) return ledger.reload(`${where} changed its guid`);

@@ -41,9 +41,13 @@ function removedFile(file: PlanFile, ledger: Ledger): void {
 function newFile(file: PlanFile, ledger: Ledger): void {
   switch (file.kind) {
     case "cert":
-      return ledger.add("certs", [{ kind: ledger.loaded?.certs.has(file.path) === true ? "cert_set" : "cert_new", path: file.path }]);
+      return ledger.add("certs", [
+        { kind: ledger.loaded?.certs.has(file.path) === true ? "cert_set" : "cert_new", path: file.path },
+      ]);
     case "ca":
-      return ledger.add("certs", [{ kind: ledger.loaded?.caFiles.has(file.path) === true ? "ca_set" : "ca_new", path: file.path }]);
+      return ledger.add("certs", [
+        { kind: ledger.loaded?.caFiles.has(file.path) === true ? "ca_set" : "ca_new", path: file.path },
+      ]);
     case "crtlist":
       return ledger.reload(`crt-list ${file.path} is new`);
     case "general":
@@ -96,8 +100,10 @@ function changedMap(before: PlanFile, after: PlanFile, ordered: boolean, ledger:
     if (was.length > 1 || is.length > 1 || !isLineSafe(key)) return replace();
     const value = is[0];
     if (value === undefined) edits.push(["mapDel", { kind: "map_del", path: after.path, key }]);
-    else if (was.length === 0 && isPayloadSafe(value)) edits.push(["mapAdd", { kind: "map_add", path: after.path, key, value }]);
-    else if (was.length === 1 && isLineSafe(value)) edits.push(["mapAdd", { kind: "map_set", path: after.path, key, value }]);
+    else if (was.length === 0 && isPayloadSafe(value))
+      edits.push(["mapAdd", { kind: "map_add", path: after.path, key, value }]);
+    else if (was.length === 1 && isLineSafe(value))
+      edits.push(["mapAdd", { kind: "map_set", path: after.path, key, value }]);
     else return replace();
   }
   if (edits.length > ENTRY_OPS && edits.length * 3 > entryCount(after)) return replace();
@@ -110,7 +116,8 @@ function differingKeys(gone: PlanFile["blocks"], inserted: PlanFile["blocks"], i
   for (const block of gone) {
     for (const [key, values] of blockIndex(block)) {
       const others = single?.get(key);
-      if (others === undefined || others.length !== values.length || values.some((value, i) => value !== others[i])) into.add(key);
+      if (others === undefined || others.length !== values.length || values.some((value, i) => value !== others[i]))
+        into.add(key);
     }
   }
   for (const block of inserted) {
@@ -121,7 +128,10 @@ function differingKeys(gone: PlanFile["blocks"], inserted: PlanFile["blocks"], i
 }
 
 function entryText(blocks: PlanFile["blocks"]): string {
-  const lines = joinBlocks(blocks).toString("utf8").split("\n").map((line) => line.trim().replace(/[ \t]+/, " "));
+  const lines = joinBlocks(blocks)
+    .toString("utf8")
+    .split("\n")
+    .map((line) => line.trim().replace(/[ \t]+/, " "));
   return lines.filter((line) => line !== "" && !line.startsWith("#")).join("\n");
 }
 
@@ -151,18 +161,24 @@ function changedCrtList(before: PlanFile, after: PlanFile, next: RenderPlan, led
   const added = now.filter((entry) => !oldLines.has(lineOf(entry)));
   const unchanged = old.length === now.length && old.every((entry, i) => entry.line === now[i]?.line);
   if (unchanged) return;
-  if (old.length === 0 || now.length === 0 || old[0]?.line !== lineOf(now[0] as CrtListEntry)) return ledger.reload(`${name} changed its first entry`);
+  if (old.length === 0 || now.length === 0 || old[0]?.line !== lineOf(now[0] as CrtListEntry))
+    return ledger.reload(`${name} changed its first entry`);
   const keptOld = old.filter((entry) => newLines.has(entry.line));
   const keptNew = now.filter((entry) => oldLines.has(lineOf(entry)));
-  if (keptOld.length !== keptNew.length || keptOld.some((entry, i) => entry.line !== lineOf(keptNew[i] as CrtListEntry))) {
+  if (
+    keptOld.length !== keptNew.length ||
+    keptOld.some((entry, i) => entry.line !== lineOf(keptNew[i] as CrtListEntry))
+  ) {
     return ledger.reload(`${name} changed its order`);
   }
   const repeated = repeatedCerts(old);
   const certs = new Set(keptOld.map((entry) => entry.cert));
   for (const entry of [...gone, ...added]) {
-    if (repeated.has(entry.cert) || certs.has(entry.cert)) return ledger.reload(`${name} changed an entry of ${entry.cert}, which it names several times`);
+    if (repeated.has(entry.cert) || certs.has(entry.cert))
+      return ledger.reload(`${name} changed an entry of ${entry.cert}, which it names several times`);
   }
-  if (gone.some((entry) => added.some((other) => other.cert === entry.cert))) return ledger.reload(`${name} changed options or names of an entry`);
+  if (gone.some((entry) => added.some((other) => other.cert === entry.cert)))
+    return ledger.reload(`${name} changed options or names of an entry`);
   const obstacle = orderObstacle(now, new Set(added), grown, next);
   if (obstacle !== undefined) return ledger.reload(`${name}: ${obstacle}`);
   const add = (entry: CrtListEntry, filters: readonly string[]): Op => ({
@@ -174,7 +190,10 @@ function changedCrtList(before: PlanFile, after: PlanFile, next: RenderPlan, led
   });
   const gains = [...grown].map(([entry, was]) => add(entry, gainedNames(entry, was)));
   ledger.add("crtAdd", [...gains, ...added.map((entry) => add(entry, entry.filters))]);
-  ledger.add("crtDel", gone.map((entry): Op => ({ kind: "crtlist_del", path: after.path, cert: entry.cert })));
+  ledger.add(
+    "crtDel",
+    gone.map((entry): Op => ({ kind: "crtlist_del", path: after.path, cert: entry.cert })),
+  );
 }
 
 /** Entries that kept certificate, options and all names, and gained names; with what they were. */
@@ -187,7 +206,8 @@ function grownEntries(old: readonly CrtListEntry[], now: readonly CrtListEntry[]
     if (was === undefined || repeated.has(entry.cert) || was.line === entry.line || was.filters.length === 0) continue;
     if (JSON.stringify(was.options) !== JSON.stringify(entry.options)) continue;
     if ([...was.filters, ...entry.filters].some((filter) => filter.startsWith("!"))) continue;
-    if (was.filters.every((filter) => entry.filters.includes(filter)) && entry.filters.length > was.filters.length) grown.set(entry, was);
+    if (was.filters.every((filter) => entry.filters.includes(filter)) && entry.filters.length > was.filters.length)
+      grown.set(entry, was);
   }
   return grown;
 }
@@ -220,7 +240,11 @@ function orderObstacle(
     const entry = now[i] as CrtListEntry;
     const was = grown.get(entry);
     const own = was !== undefined ? gainedNames(entry, was) : isNew(entry) || i > first ? names(entry, next) : [];
-    if (isNew(entry) && later.size > 0 && (own === undefined || later.has("*") || own.some((name) => later.has(name)))) {
+    if (
+      isNew(entry) &&
+      later.size > 0 &&
+      (own === undefined || later.has("*") || own.some((name) => later.has(name)))
+    ) {
       return `the new names of ${entry.cert} are answered for by a later entry too`;
     }
     if (!isNew(entry)) for (const name of own ?? ["*"]) later.add(name);
@@ -231,12 +255,17 @@ function orderObstacle(
 
 /** Names an entry answers for: its filters, else the names in the certificate; undefined when they cannot be told. */
 function names(entry: CrtListEntry, next: RenderPlan): readonly string[] | undefined {
-  if (entry.filters.length > 0) return entry.filters.some((filter) => filter.startsWith("!")) ? undefined : entry.filters.map((filter) => filter.toLowerCase());
+  if (entry.filters.length > 0)
+    return entry.filters.some((filter) => filter.startsWith("!"))
+      ? undefined
+      : entry.filters.map((filter) => filter.toLowerCase());
   const file = next.files.get(entry.cert);
   if (file === undefined) return undefined;
   try {
     const certificate = new X509Certificate(joinBlocks(file.blocks));
-    const alternative = [...(certificate.subjectAltName ?? "").matchAll(/DNS:([^,\s]+)/g)].map((match) => (match[1] as string).toLowerCase());
+    const alternative = [...(certificate.subjectAltName ?? "").matchAll(/DNS:([^,\s]+)/g)].map((match) =>
+      (match[1] as string).toLowerCase(),
+    );
     const common = /^CN=(.+)$/m.exec(certificate.subject)?.[1];
     return common === undefined ? alternative : [...alternative, common.toLowerCase()];
   } catch {

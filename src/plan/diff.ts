@@ -32,12 +32,24 @@ export interface DiffOptions {
 /** Compares `next` with the plan that the pod is known to run. */
 export function diffPlans(next: RenderPlan, baseline: RenderPlan | undefined, options: DiffOptions): PlanDiff {
   if (baseline === undefined || baseline.schemaVersion !== next.schemaVersion) {
-    const why = baseline === undefined ? "no plan is known of what this pod runs" : "the pod's plan has another schema version";
-    return { verdict: "reload", reasons: [why], ops: [], changed: [...next.files.entries()].map(([, file]) => file), removed: [] };
+    const why =
+      baseline === undefined ? "no plan is known of what this pod runs" : "the pod's plan has another schema version";
+    return {
+      verdict: "reload",
+      reasons: [why],
+      ops: [],
+      changed: [...next.files.entries()].map(([, file]) => file),
+      removed: [],
+    };
   }
   if (baseline.id === next.id) return { verdict: "noop", reasons: [], ops: [], changed: [], removed: [] };
 
-  const ledger = new Ledger(versionNumber(options.haproxyVersion), options.agentOps, options.loaded, options.waitMs ?? 10_000);
+  const ledger = new Ledger(
+    versionNumber(options.haproxyVersion),
+    options.agentOps,
+    options.loaded,
+    options.waitMs ?? 10_000,
+  );
   for (const { key } of treeDifferences(baseline.structure, next.structure, structureDigest)) {
     ledger.reload(`${sectionOf(key)} changed`);
   }
@@ -51,7 +63,8 @@ export function diffPlans(next: RenderPlan, baseline: RenderPlan | undefined, op
   const maxOps = options.maxOps ?? 8000;
   if (ledger.count > maxOps) ledger.reload(`${ledger.count} operations are more than ${maxOps}`);
   const maxBackends = options.maxBackendChanges ?? 1000;
-  if (ledger.backendChanges > maxBackends) ledger.reload(`${ledger.backendChanges} backends come or go, more than ${maxBackends}`);
+  if (ledger.backendChanges > maxBackends)
+    ledger.reload(`${ledger.backendChanges} backends come or go, more than ${maxBackends}`);
 
   const reasons = ledger.reasons;
   if (reasons.length > 0) return { verdict: "reload", reasons, ops: [], changed, removed };

@@ -1,13 +1,35 @@
 /** Render plans: identity, files as blocks, differences. */
 export { decodePlan, encodePlan, MAX_BLOB_BYTES, type Pause } from "./blob.ts";
-export { blockOf, type BlockSplice, cutBlocks, cutBytes, joinBlocks, rootDigest, splices, totalSize } from "./chunks.ts";
+export {
+  blockOf,
+  type BlockSplice,
+  cutBlocks,
+  cutBytes,
+  joinBlocks,
+  rootDigest,
+  splices,
+  totalSize,
+} from "./chunks.ts";
 export { canonicalJson, sha256 } from "./digest.ts";
 export { type DiffOptions, diffPlans } from "./diff.ts";
 export { ChunkedTree, compareKeys, isBorder, treeDifferences, type TreeDifference } from "./keyed-tree.ts";
 export type { LoadedFiles } from "./ledger.ts";
 export {
-  assemblePlan, backendDigest, emptyTrees, fileDigest, mapDigest, PLAN_SCHEMA_VERSION, planBackend, planFile, planProfile,
-  type PlanMap, type PlanTrees, profileDigest, residueLines, structureDigest, summarize,
+  assemblePlan,
+  backendDigest,
+  emptyTrees,
+  fileDigest,
+  mapDigest,
+  PLAN_SCHEMA_VERSION,
+  planBackend,
+  planFile,
+  planProfile,
+  type PlanMap,
+  type PlanTrees,
+  profileDigest,
+  residueLines,
+  structureDigest,
+  summarize,
 } from "./plan.ts";
 export { PREAMBLE, sectionOf, structureKey, type StructurePiece, structurePieces } from "./structure.ts";
 export type * from "./types.ts";

@@ -142,7 +142,8 @@ class Builder<V> {
       this.size += chunk.keys.length;
       return;
     }
-    for (let i = 0; i < chunk.keys.length; i++) this.#add(chunk.keys[i] as string, chunk.values[i] as V, chunk.digests[i] as Digest);
+    for (let i = 0; i < chunk.keys.length; i++)
+      this.#add(chunk.keys[i] as string, chunk.values[i] as V, chunk.digests[i] as Digest);
   }
 
   /** A chunk's entries with edits (sorted by key) applied. */

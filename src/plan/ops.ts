@@ -1,11 +1,30 @@
 /** Typed runtime operations: what a plan difference asks of one HAProxy worker (agent contract, op kinds). */
 
 export type OpKind =
-  | "backend_add" | "backend_publish" | "backend_unpublish" | "backend_del" | "wait_be_removable"
-  | "server_add" | "server_enable" | "server_disable" | "server_set_addr" | "server_set_weight" | "server_set_state"
-  | "wait_srv_removable" | "shutdown_sessions" | "server_del"
-  | "map_add" | "map_set" | "map_del" | "map_replace"
-  | "cert_set" | "cert_new" | "ca_set" | "ca_new" | "crtlist_add" | "crtlist_del";
+  | "backend_add"
+  | "backend_publish"
+  | "backend_unpublish"
+  | "backend_del"
+  | "wait_be_removable"
+  | "server_add"
+  | "server_enable"
+  | "server_disable"
+  | "server_set_addr"
+  | "server_set_weight"
+  | "server_set_state"
+  | "wait_srv_removable"
+  | "shutdown_sessions"
+  | "server_del"
+  | "map_add"
+  | "map_set"
+  | "map_del"
+  | "map_replace"
+  | "cert_set"
+  | "cert_new"
+  | "ca_set"
+  | "ca_new"
+  | "crtlist_add"
+  | "crtlist_del";
 
 export interface Op {
   kind: OpKind;

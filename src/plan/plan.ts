@@ -3,7 +3,16 @@ import { rootDigest, totalSize } from "./chunks.ts";
 import { canonicalJson, sha256 } from "./digest.ts";
 import { ChunkedTree } from "./keyed-tree.ts";
 import type {
-  BackendRecord, Block, Digest, FileKind, KeyedTree, PlanBackend, PlanFile, PlanProfile, PlanSummary, RenderPlan,
+  BackendRecord,
+  Block,
+  Digest,
+  FileKind,
+  KeyedTree,
+  PlanBackend,
+  PlanFile,
+  PlanProfile,
+  PlanSummary,
+  RenderPlan,
 } from "./types.ts";
 
 /** Version of the plan's canonical encoding and of its blob. */
@@ -12,7 +21,8 @@ export const PLAN_SCHEMA_VERSION = 1;
 export type PlanMap = RenderPlan["maps"] extends KeyedTree<infer V> ? V : never;
 
 export const structureDigest = (value: Digest): Digest => value;
-export const backendDigest = (value: PlanBackend): Digest => sha256(value.digest + value.textDigest + value.residueDigest);
+export const backendDigest = (value: PlanBackend): Digest =>
+  sha256(value.digest + value.textDigest + value.residueDigest);
 export const profileDigest = (value: PlanProfile): Digest => value.digest;
 export const fileDigest = (value: PlanFile): Digest =>
   sha256(`${value.kind} ${value.digest} ${value.size} ${value.reloadOnChange} ${value.secret}`);

@@ -20,19 +20,23 @@ export function versionNumber(version: string): VersionNumber {
 const words = (text: string): string[] => text.split(" ");
 
 /** Keywords without argument that a dynamic server takes since 3.0. */
-const FLAGS = new Set(words(
-  "allow-0rtt agent-check backup check check-send-proxy check-ssl disabled force-sslv3 force-tlsv10 force-tlsv11 " +
-  "force-tlsv12 force-tlsv13 no-backup no-send-proxy no-send-proxy-v2 no-ssl-reuse no-sslv3 no-tfo no-tls-tickets " +
-  "no-tlsv10 no-tlsv11 no-tlsv12 no-tlsv13 send-proxy send-proxy-v2 send-proxy-v2-ssl send-proxy-v2-ssl-cn ssl tfo tls-tickets",
-));
+const FLAGS = new Set(
+  words(
+    "allow-0rtt agent-check backup check check-send-proxy check-ssl disabled force-sslv3 force-tlsv10 force-tlsv11 " +
+      "force-tlsv12 force-tlsv13 no-backup no-send-proxy no-send-proxy-v2 no-ssl-reuse no-sslv3 no-tfo no-tls-tickets " +
+      "no-tlsv10 no-tlsv11 no-tlsv12 no-tlsv13 send-proxy send-proxy-v2 send-proxy-v2-ssl send-proxy-v2-ssl-cn ssl tfo tls-tickets",
+  ),
+);
 
 /** Keywords with one argument that a dynamic server takes since 3.0. */
-const VALUES = new Set(words(
-  "addr agent-addr agent-inter agent-port agent-send alpn ca-file check-alpn check-proto check-sni ciphers ciphersuites " +
-  "client-sigalgs cookie crl-file crt curves downinter error-limit fall fastinter hash-key id inter maxconn maxqueue minconn " +
-  "npn observe on-error on-marked-down on-marked-up pool-low-conn pool-max-conn pool-purge-delay port proto " +
-  "proxy-v2-options rise shard sigalgs slowstart sni ssl-max-ver ssl-min-ver track verify verifyhost ws",
-));
+const VALUES = new Set(
+  words(
+    "addr agent-addr agent-inter agent-port agent-send alpn ca-file check-alpn check-proto check-sni ciphers ciphersuites " +
+      "client-sigalgs cookie crl-file crt curves downinter error-limit fall fastinter hash-key id inter maxconn maxqueue minconn " +
+      "npn observe on-error on-marked-down on-marked-up pool-low-conn pool-max-conn pool-purge-delay port proto " +
+      "proxy-v2-options rise shard sigalgs slowstart sni ssl-max-ver ssl-min-ver track verify verifyhost ws",
+  ),
+);
 
 /** Keywords of later versions: argument count and first version. */
 const LATER: Readonly<Record<string, { readonly args: 0 | 1; readonly since: VersionNumber }>> = {
@@ -55,11 +59,18 @@ export function parseKeywords(text: string, version: VersionNumber): Keyword[] |
   for (let i = 0; i < tokens.length; i++) {
     const name = tokens[i] as string;
     const later = LATER[name];
-    const args = FLAGS.has(name) ? 0 : VALUES.has(name) ? 1 : later !== undefined && later.since <= version ? later.args : undefined;
+    const args = FLAGS.has(name)
+      ? 0
+      : VALUES.has(name)
+        ? 1
+        : later !== undefined && later.since <= version
+          ? later.args
+          : undefined;
     if (args === undefined) return `keyword ${name}, which HAProxy does not take at run time`;
     const value = args === 1 ? tokens[++i] : undefined;
     if (args === 1 && value === undefined) return `keyword ${name} without a value`;
-    if (value !== undefined && !isLineSafe(value)) return `a value of keyword ${name} that the runtime CLI cannot carry`;
+    if (value !== undefined && !isLineSafe(value))
+      return `a value of keyword ${name} that the runtime CLI cannot carry`;
     keywords.push({ name, args: value === undefined ? [] : [value] });
   }
   return keywords;
@@ -70,7 +81,8 @@ export function directiveLines(text: string, directive: string): string[] {
   const lines: string[] = [];
   for (const raw of text.split("\n")) {
     const line = raw.trim();
-    if (line.startsWith(directive) && /^\s/.test(line.slice(directive.length))) lines.push(line.slice(directive.length).trim());
+    if (line.startsWith(directive) && /^\s/.test(line.slice(directive.length)))
+      lines.push(line.slice(directive.length).trim());
   }
   return lines;
 }
@@ -81,14 +93,16 @@ export function balanceObstacle(record: BackendRecord, profileText: string): str
   const algorithm = (balance.split(/[\s(]/)[0] ?? "").toLowerCase();
   if (["roundrobin", "leastconn", "random", "first", "sticky"].includes(algorithm)) return undefined;
   const hashType = record.hashType ?? directiveLines(profileText, "hash-type").at(-1) ?? "map-based";
-  if (["source", "uri", "url_param", "hdr", "hash"].includes(algorithm) && /^consistent\b/.test(hashType)) return undefined;
+  if (["source", "uri", "url_param", "hdr", "hash"].includes(algorithm) && /^consistent\b/.test(hashType))
+    return undefined;
   return `balance ${balance} takes no server at run time`;
 }
 
 /** Why the address cannot be given to a running HAProxy; undefined when it can. */
 export function addressObstacle(server: ServerRecord): string | undefined {
   if (isIP(server.address) === 0) return `address ${JSON.stringify(server.address)} is not a literal IP address`;
-  if (!Number.isInteger(server.port) || server.port < 1 || server.port > 65_535) return `port ${server.port} is out of range`;
+  if (!Number.isInteger(server.port) || server.port < 1 || server.port > 65_535)
+    return `port ${server.port} is out of range`;
   return undefined;
 }
 
@@ -101,7 +115,12 @@ export function isPlainName(name: string): boolean {
  * `server_add` and `server_enable` for a new server, or why it needs a reload. A dynamic server does not inherit
  * `default-server`, so the defaults' keywords are put before its own.
  */
-export function addServerOps(record: BackendRecord, server: ServerRecord, profileText: string, version: VersionNumber): Op[] | string {
+export function addServerOps(
+  record: BackendRecord,
+  server: ServerRecord,
+  profileText: string,
+  version: VersionNumber,
+): Op[] | string {
   if (!isPlainName(server.name)) return `server name ${JSON.stringify(server.name)} cannot be used at run time`;
   const obstacle = balanceObstacle(record, profileText) ?? addressObstacle(server);
   if (obstacle !== undefined) return obstacle;
@@ -109,7 +128,10 @@ export function addServerOps(record: BackendRecord, server: ServerRecord, profil
   const keywords: Keyword[] = [];
   let weight = server.weight;
   for (const text of [...defaults, server.extra ?? ""]) {
-    const parsed = parseKeywords(stripWeight(text, (value) => (weight = server.weight ?? value)), version);
+    const parsed = parseKeywords(
+      stripWeight(text, (value) => (weight = server.weight ?? value)),
+      version,
+    );
     if (typeof parsed === "string") return parsed;
     for (const keyword of parsed) {
       const at = keywords.findIndex((known) => known.name === keyword.name);
@@ -119,7 +141,13 @@ export function addServerOps(record: BackendRecord, server: ServerRecord, profil
   }
   const disabled = server.disabled === true || keywords.some((keyword) => keyword.name === "disabled");
   const health = keywords.some((keyword) => keyword.name === "check");
-  const add: Op = { kind: "server_add", backend: record.name, server: server.name, address: server.address, port: server.port };
+  const add: Op = {
+    kind: "server_add",
+    backend: record.name,
+    server: server.name,
+    address: server.address,
+    port: server.port,
+  };
   if (weight !== undefined) add.weight = weight;
   if (server.guid !== undefined) add.guid = server.guid;
   add.keywords = keywords.filter((keyword) => keyword.name !== "disabled");

@@ -7,8 +7,27 @@ import type { Digest } from "./types.ts";
 
 /** First words of lines that begin a section. */
 const HEADERS = new Set([
-  "acme", "backend", "cache", "crt-store", "defaults", "dynamic-update", "fcgi-app", "frontend", "global", "healthcheck",
-  "http-errors", "listen", "log-forward", "log-profile", "mailers", "peers", "program", "resolvers", "ring", "traces", "userlist",
+  "acme",
+  "backend",
+  "cache",
+  "crt-store",
+  "defaults",
+  "dynamic-update",
+  "fcgi-app",
+  "frontend",
+  "global",
+  "healthcheck",
+  "http-errors",
+  "listen",
+  "log-forward",
+  "log-profile",
+  "mailers",
+  "peers",
+  "program",
+  "resolvers",
+  "ring",
+  "traces",
+  "userlist",
 ]);
 
 const SEPARATOR = "\t";
@@ -26,7 +45,10 @@ export interface StructurePiece {
  * Cuts text at section headers. `header` is the section that the text begins in. Blank lines and comments mean nothing to
  * HAProxy and are left out, but for a comment that continues a line (the line before ends with a backslash).
  */
-export function structurePieces(text: string, header: string): { readonly pieces: readonly StructurePiece[]; readonly header: string } {
+export function structurePieces(
+  text: string,
+  header: string,
+): { readonly pieces: readonly StructurePiece[]; readonly header: string } {
   const pieces: StructurePiece[] = [];
   let current = header;
   let body = "";

@@ -3,7 +3,13 @@
  * all of it between renders and touches only what changed.
  */
 import {
-  assemblePlan, ChunkedTree, cutBlocks, emptyTrees, planFile, type PlanMap, type PlanTrees, sha256, structureKey, structurePieces, PREAMBLE,
+  assemblePlan,
+  ChunkedTree,
+  cutBlocks,
+  emptyTrees,
+  planFile,
+  type PlanMap,
+  type PlanTrees,
 } from "../plan/index.ts";
 import type { Block, Digest, PlanBackend, PlanFile, RenderPlan } from "../plan/types.ts";
 import { BackendContest } from "./backends.ts";
@@ -13,16 +19,10 @@ import { chunkBlocks, emptyMount, type MountText, mountText, type MountTree } fr
 import { type Place, resolveText } from "./output.ts";
 import { type BackendDeclaration, NOTHING_DECLARED } from "./plan-registry.ts";
 import { Profiles } from "./profiles.ts";
-import { type RegisteredFile, sameFile } from "./registered-files.ts";
+import { RegisteredSet } from "./registered-set.ts";
 import type { Slices } from "./slices.ts";
-import { Instance, Root, type RunResult } from "./unit.ts";
-
-/** One snippet's instances as text. */
-interface Mounted {
-  tree: MountTree;
-  /** Instance key → digest of its text outside declared backends, where there is any. */
-  readonly residues: Map<string, Digest>;
-}
+import { ConfigStructure } from "./structure.ts";
+import { Instance, type Root, type RunResult } from "./unit.ts";
 
 /** A root's text as blocks, with places for mounts and profiles. */
 type RootPart = readonly Block[] | { readonly mount: string } | "profiles";
@@ -32,12 +32,6 @@ interface RootFile {
   /** Mount trees and profile blocks that `file` was made from. */
   readonly inputs: readonly unknown[];
   readonly file: PlanFile;
-}
-
-/** Where haproxy.cfg mounts a snippet, and the section that the mount stands in. */
-interface MainMount {
-  readonly snippet: string;
-  readonly header: string;
 }
 
 /** A mistake that shows only when everything is put together. */
@@ -50,16 +44,14 @@ export interface AssemblyProblem {
 export class Assembly {
   readonly #contest = new BackendContest<Instance | Root>();
   readonly #profiles = new Profiles();
-  readonly #mounts = new Map<string, Mounted>();
+  readonly #mounts = new Map<string, MountTree>();
+  readonly #structure = new ConfigStructure();
+  readonly #registered = new RegisteredSet();
   readonly #roots: readonly Root[];
   /** Declarations taken over from each owner; an instance's only count while haproxy.cfg mounts its snippet. */
   readonly #declared = new Map<Instance | Root, RunResult["declared"]>();
   readonly #texts = new Map<Root, RootFile>();
-  readonly #rootStructure = new Map<string, Digest>();
-  #mainMounts: readonly MainMount[] = [];
   #mainMounted: ReadonlySet<string> = new Set();
-  #registered = new Map<string, { readonly file: RegisteredFile; readonly plan: PlanFile }>();
-  #fileProblems: AssemblyProblem[] = [];
   #mapOrder = new Map<string, boolean>();
   #trees: PlanTrees = emptyTrees();
 
@@ -84,7 +76,8 @@ export class Assembly {
       if (!root.main) continue;
       const declared = root.result.declared;
       this.#declare(root, "", { ...declared, backends: firstOfEachName(declared.backends) });
-      for (const snippet of symmetricDifference(this.#mainMounted, root.mounted)) for (const instance of all(snippet)) retext.add(instance);
+      for (const snippet of symmetricDifference(this.#mainMounted, root.mounted))
+        for (const instance of all(snippet)) retext.add(instance);
       this.#mainMounted = root.mounted;
     }
     for (const instance of gone) {
@@ -92,7 +85,11 @@ export class Assembly {
       this.#declare(instance, instance.order, NOTHING_DECLARED);
     }
     for (const instance of retext) {
-      this.#declare(instance, instance.order, this.#mainMounted.has(instance.snippet) ? instance.result.declared : NOTHING_DECLARED);
+      this.#declare(
+        instance,
+        instance.order,
+        this.#mainMounted.has(instance.snippet) ? instance.result.declared : NOTHING_DECLARED,
+      );
       if (slices.due()) await slices.breathe();
     }
     await this.#settleBackends(retext, left, slices);
@@ -100,28 +97,44 @@ export class Assembly {
     // What another instance declares can take a place away from an instance whose text a root took as a string.
     for (const root of this.#roots.filter((each) => roots.includes(each) || each.inlined.size > 0)) {
       this.#rootParts(root);
-      if (root.main) this.#mainText(root);
+      if (root.main) {
+        const structure = this.#trees.structure.update(this.#structure.setMain(root.result.segments));
+        this.#trees = { ...this.#trees, structure };
+      }
       if (slices.due()) await slices.breathe();
     }
     if (roots.length > 0) {
       this.#orderMaps();
-      this.#registerFiles();
+      this.#setFiles(this.#registered.update(this.#roots));
     }
     await this.#files(slices);
   }
 
   /** What stands in the way of a plan; empty = `plan()` can be used. */
   problems(): readonly AssemblyProblem[] {
-    const problems = [...this.#fileProblems];
+    const problems = [...this.#registered.problems];
     const main = this.#roots.find((root) => root.main);
     const groups = main?.result.declared.groups ?? 0;
     const template = main?.spec.template ?? "haproxy.cfg";
-    if (groups > 1) problems.push({ template, message: `planRegistry.ProfileGroup() stands ${groups} times`, hint: "it may stand once" });
+    if (groups > 1)
+      problems.push({
+        template,
+        message: `planRegistry.ProfileGroup() stands ${groups} times`,
+        hint: "it may stand once",
+      });
     if (groups === 0 && this.#profiles.grouped > 0) {
-      problems.push({ template, message: "profiles are declared but planRegistry.ProfileGroup() stands nowhere", hint: "show it once, before the first backend" });
+      problems.push({
+        template,
+        message: "profiles are declared but planRegistry.ProfileGroup() stands nowhere",
+        hint: "show it once, before the first backend",
+      });
     }
     for (const name of [...this.#profiles.undeclared].sort()) {
-      problems.push({ template, message: `a backend uses the profile ${name}, which nothing declares`, hint: "use the name that planRegistry.Profile returned" });
+      problems.push({
+        template,
+        message: `a backend uses the profile ${name}, which nothing declares`,
+        hint: "use the name that planRegistry.Profile returned",
+      });
     }
     return problems;
   }
@@ -166,7 +179,7 @@ export class Assembly {
       let perSnippet = changes.get(snippet);
       if (perSnippet === undefined) changes.set(snippet, (perSnippet = new Map()));
       perSnippet.set(key, text);
-      this.#setResidue(snippet, key, residue, structure);
+      this.#structure.setResidue(snippet, key, residue, structure);
     };
     for (const { snippet, key } of gone) set(snippet, key, undefined, "");
     for (const instance of instances) {
@@ -176,29 +189,16 @@ export class Assembly {
       if (slices.due()) await slices.breathe();
     }
     for (const [snippet, perSnippet] of changes) {
-      const mounted = this.#mounted(snippet);
-      mounted.tree = await updateInSlices(mounted.tree, perSnippet, slices);
+      this.#mounts.set(snippet, await updateInSlices(this.#mounted(snippet), perSnippet, slices));
       if (slices.due()) await slices.breathe();
     }
     this.#trees = { ...this.#trees, structure: await updateInSlices(this.#trees.structure, structure, slices) };
   }
 
-  #mounted(snippet: string): Mounted {
-    let mounted = this.#mounts.get(snippet);
-    if (mounted === undefined) this.#mounts.set(snippet, (mounted = { tree: emptyMount(), residues: new Map() }));
-    return mounted;
-  }
-
-  #setResidue(snippet: string, key: string, residue: string, structure: Map<string, Digest | undefined>): void {
-    const { residues } = this.#mounted(snippet);
-    const pieces = residue.trim() === "" ? [] : structurePieces(residue, "").pieces;
-    const digest = pieces.length === 0 ? undefined : sha256(pieces.map((piece) => piece.digest).join(" "));
-    if (residues.get(key) === digest) return;
-    if (digest === undefined) residues.delete(key);
-    else residues.set(key, digest);
-    this.#mainMounts.forEach((mount, index) => {
-      if (mount.snippet === snippet) structure.set(mountKey(mount.header, index, snippet, key), digest);
-    });
+  #mounted(snippet: string): MountTree {
+    let tree = this.#mounts.get(snippet);
+    if (tree === undefined) this.#mounts.set(snippet, (tree = emptyMount()));
+    return tree;
   }
 
   /** A root's text as blocks; done when it ran. */
@@ -226,94 +226,25 @@ export class Assembly {
     this.#texts.set(root, { parts, inputs: [], file: planFile(path, root.spec.kind, []) });
   }
 
-  /** Structure of haproxy.cfg: its own text by section, and what mounted snippets add outside declared backends. */
-  #mainText(root: Root): void {
-    const own = new Map<string, Digest>();
-    const mounts: MainMount[] = [];
-    const counts = new Map<string, number>();
-    const headers: string[] = [];
-    let header = PREAMBLE;
-    let run: (string | Place)[] = [];
-    const flush = (): void => {
-      const { pieces, header: last } = structurePieces(resolveText(run, () => ""), header);
-      for (const piece of pieces) {
-        const count = counts.get(piece.header) ?? 0;
-        counts.set(piece.header, count + 1);
-        own.set(structureKey(piece.header, `text ${count}`), piece.digest);
-        headers.push(piece.header);
-      }
-      header = last;
-      run = [];
-    };
-    for (const segment of root.result.segments) {
-      if (typeof segment === "object" && segment.kind === "mount") {
-        flush();
-        mounts.push({ snippet: segment.snippet, header });
-      } else {
-        run.push(segment);
-      }
-    }
-    flush();
-    own.set(structureKey("the order of sections", ""), sha256(headers.join("\n")));
-
-    const changes = new Map<string, Digest | undefined>();
-    for (const key of this.#rootStructure.keys()) if (!own.has(key)) changes.set(key, undefined);
-    this.#rootStructure.clear();
-    for (const [key, digest] of own) {
-      this.#rootStructure.set(key, digest);
-      changes.set(key, digest);
-    }
-    if (!sameMounts(mounts, this.#mainMounts)) {
-      this.#mainMounts.forEach((mount, index) => {
-        for (const key of this.#mounted(mount.snippet).residues.keys()) changes.set(mountKey(mount.header, index, mount.snippet, key), undefined);
-      });
-      mounts.forEach((mount, index) => {
-        for (const [key, digest] of this.#mounted(mount.snippet).residues) changes.set(mountKey(mount.header, index, mount.snippet, key), digest);
-      });
-      this.#mainMounts = mounts;
-    }
-    this.#trees = { ...this.#trees, structure: this.#trees.structure.update(changes) };
-  }
-
-  #registerFiles(): void {
-    const problems: AssemblyProblem[] = [];
-    const next = new Map<string, { file: RegisteredFile; plan: PlanFile }>();
-    const fixed = new Map(this.#roots.map((root) => [root.spec.path, root]));
-    for (const root of this.#roots) {
-      for (const [path, file] of root.result.files) {
-        const other = next.get(path);
-        if (fixed.has(path)) {
-          problems.push({ template: root.spec.template, message: `${path} is registered, but ${fixed.get(path)?.spec.template} makes it too`, hint: "give one of the two another name" });
-        } else if (other !== undefined && !sameFile(other.file, file)) {
-          problems.push({ template: root.spec.template, message: `${path} is registered by another template with other content`, hint: "give one of the two another name" });
-        } else if (other === undefined) {
-          const known = this.#registered.get(path);
-          const plan = known !== undefined && sameFile(known.file, file) ? known.plan
-            : planFile(path, file.kind, wholeLines(cutBlocks(file.content)), { reloadOnChange: file.reloadOnPush });
-          next.set(path, { file, plan });
-        }
-      }
-    }
-    const changes = new Map<string, PlanFile | undefined>();
-    for (const path of this.#registered.keys()) if (!next.has(path)) changes.set(path, undefined);
-    for (const [path, { plan }] of next) if (this.#registered.get(path)?.plan !== plan) changes.set(path, plan);
-    this.#registered = next;
-    this.#fileProblems = problems;
-    this.#setFiles(changes);
-  }
-
   /** Files of roots whose text, mounts or profiles changed. */
   async #files(slices: Slices): Promise<void> {
     const changes = new Map<string, PlanFile | undefined>();
     for (const root of this.#roots) {
       const text = this.#texts.get(root);
       if (text === undefined) continue;
-      const inputs = text.parts.map((part) => (part === "profiles" ? this.#profiles.groupBlocks() : "mount" in part ? this.#mounted(part.mount).tree : part));
-      if (inputs.length === text.inputs.length && inputs.length > 0 && inputs.every((input, i) => input === text.inputs[i])) continue;
+      const inputs = text.parts.map((part) =>
+        part === "profiles" ? this.#profiles.groupBlocks() : "mount" in part ? this.#mounted(part.mount) : part,
+      );
+      if (
+        inputs.length === text.inputs.length &&
+        inputs.length > 0 &&
+        inputs.every((input, i) => input === text.inputs[i])
+      )
+        continue;
       const blocks: Block[] = [];
       for (const input of inputs) {
         if (!(input instanceof ChunkedTree)) {
-          blocks.push(...(input as readonly Block[]));
+          blocks.push(...input);
           continue;
         }
         for (const chunk of input.chunks) {
@@ -321,7 +252,9 @@ export class Assembly {
           if (slices.due()) await slices.breathe();
         }
       }
-      const file = planFile(root.spec.path, root.spec.kind, wholeLines(blocks), { reloadOnChange: root.spec.reloadOnPush });
+      const file = planFile(root.spec.path, root.spec.kind, wholeLines(blocks), {
+        reloadOnChange: root.spec.reloadOnPush,
+      });
       this.#texts.set(root, { parts: text.parts, inputs, file });
       changes.set(root.spec.path, file);
     }
@@ -331,7 +264,8 @@ export class Assembly {
   #setFiles(changes: ReadonlyMap<string, PlanFile | undefined>): void {
     const maps = new Map<string, PlanMap | undefined>();
     for (const [path, file] of changes) {
-      const map = file?.kind === "map" ? { ordered: this.#mapOrder.get(path) ?? true, fileDigest: file.digest } : undefined;
+      const map =
+        file?.kind === "map" ? { ordered: this.#mapOrder.get(path) ?? true, fileDigest: file.digest } : undefined;
       if (map !== undefined || this.#trees.maps.get(path) !== undefined) maps.set(path, map);
     }
     this.#trees = { ...this.#trees, files: this.#trees.files.update(changes), maps: this.#trees.maps.update(maps) };
@@ -339,10 +273,14 @@ export class Assembly {
 
   /** Whether order matters, by path of map: what the map's entry says, then what MapMeta says. */
   #orderMaps(): void {
-    this.#mapOrder = new Map(this.#roots.filter((root) => root.spec.kind === "map").map((root) => [root.spec.path, root.spec.ordered]));
-    for (const root of this.#roots) for (const [path, ordered] of root.result.declared.mapOrder) this.#mapOrder.set(path, ordered);
+    this.#mapOrder = new Map(
+      this.#roots.filter((root) => root.spec.kind === "map").map((root) => [root.spec.path, root.spec.ordered]),
+    );
+    for (const root of this.#roots)
+      for (const [path, ordered] of root.result.declared.mapOrder) this.#mapOrder.set(path, ordered);
     const changes = new Map<string, PlanMap>();
-    for (const [path, map] of this.#trees.maps.entries()) changes.set(path, { ...map, ordered: this.#mapOrder.get(path) ?? true });
+    for (const [path, map] of this.#trees.maps.entries())
+      changes.set(path, { ...map, ordered: this.#mapOrder.get(path) ?? true });
     this.#trees = { ...this.#trees, maps: this.#trees.maps.update(changes) };
   }
 }
@@ -354,12 +292,4 @@ function firstOfEachName(backends: readonly BackendDeclaration[]): readonly Back
 
 function symmetricDifference(a: ReadonlySet<string>, b: ReadonlySet<string>): string[] {
   return [...[...a].filter((each) => !b.has(each)), ...[...b].filter((each) => !a.has(each))];
-}
-
-function mountKey(header: string, index: number, snippet: string, key: string): string {
-  return structureKey(header, `mount ${index} ${snippet} ${key}`);
-}
-
-function sameMounts(a: readonly MainMount[], b: readonly MainMount[]): boolean {
-  return a.length === b.length && a.every((mount, i) => mount.snippet === b[i]?.snippet && mount.header === b[i]?.header);
 }

@@ -23,7 +23,12 @@ export class BackendContest<Owner> {
   #touched = new Set<string>();
 
   /** Replaces what an owner declares. Within one owner the first declaration of a name counts. */
-  declare(owner: Owner, order: string, before: readonly BackendDeclaration[], after: readonly BackendDeclaration[]): void {
+  declare(
+    owner: Owner,
+    order: string,
+    before: readonly BackendDeclaration[],
+    after: readonly BackendDeclaration[],
+  ): void {
     for (const backend of before) {
       this.#touched.add(backend.name);
       const list = this.#candidates.get(backend.name)?.filter((candidate) => candidate.owner !== owner) ?? [];

@@ -5,7 +5,11 @@ import type { Slices } from "./slices.ts";
 const BATCH = 256;
 
 /** Like `tree.update(changes)`. The order of the pieces does not show in the result: a tree depends on its content alone. */
-export async function updateInSlices<V>(tree: ChunkedTree<V>, changes: ReadonlyMap<string, V | undefined>, slices: Slices): Promise<ChunkedTree<V>> {
+export async function updateInSlices<V>(
+  tree: ChunkedTree<V>,
+  changes: ReadonlyMap<string, V | undefined>,
+  slices: Slices,
+): Promise<ChunkedTree<V>> {
   if (changes.size <= BATCH * 2) return tree.update(changes);
   // Sorted, so that a piece touches neighbouring chunks only.
   const keys = [...changes.keys()].sort();

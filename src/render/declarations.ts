@@ -18,7 +18,9 @@ export function hostTypes(aliases: readonly string[]): Readonly<Record<string, H
     },
     Controller: { members: { haproxy_pods: "Store" }, unknownHint: "controller has haproxy_pods" },
     PathResolver: { methods: { GetPath: "func(name string, kind string) string", GetBaseDir: "func() string" } },
-    FileRegistry: { methods: { Register: "func(kind string, name string, content string, reloadOnPush ...bool) (string, error)" } },
+    FileRegistry: {
+      methods: { Register: "func(kind string, name string, content string, reloadOnPush ...bool) (string, error)" },
+    },
     PlanRegistry: {
       methods: {
         Profile: "func(record any) (string, error)",
@@ -30,7 +32,10 @@ export function hostTypes(aliases: readonly string[]): Readonly<Record<string, H
       },
     },
     ComponentPlanRegistry: {
-      methods: { Profile: "func(record any) (string, error)", Backend: "func(record any, text string) (string, error)" },
+      methods: {
+        Profile: "func(record any) (string, error)",
+        Backend: "func(record any, text string) (string, error)",
+      },
       unknownHint: "incremental snippets have Profile and Backend",
     },
     Shared: {

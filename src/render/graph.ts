@@ -3,6 +3,7 @@
  * instance or root that is not marked holds exactly what a run on the present snapshot would give, also after a render that
  * was given up halfway: marks stay until the run that answers them has ended.
  */
+import { canonicalJson } from "../plan/index.ts";
 import type { StoreSnapshot } from "../stores/types.ts";
 import type { ReadIndex, Unit } from "./reads.ts";
 import { PODS } from "./stores-host.ts";
@@ -40,7 +41,7 @@ export class Graph {
   /** Marks what the new context invalidates. */
   advance(context: RenderContext): void {
     const { snapshot } = context;
-    const capabilities = JSON.stringify(Object.entries(context.capabilities).sort());
+    const capabilities = canonicalJson(context.capabilities);
     const changes = this.#snapshot === undefined ? undefined : snapshot.changesSince(this.#snapshot);
     const fresh = changes === undefined || capabilities !== this.#capabilities || context.renderMode !== this.#mode;
     if (fresh) {
@@ -88,7 +89,7 @@ export class Graph {
         ids.add(id);
         this.#item(source, id, snapshot);
       }
-      for (const id of [...instances.keys()]) if (!ids.has(id)) this.#item(source, id, snapshot);
+      for (const id of instances.keys()) if (!ids.has(id)) this.#item(source, id, snapshot);
     }
   }
 

@@ -55,7 +55,11 @@ export class Host {
     for (const [alias, holder] of stores) members[alias] = storeObject(alias, `resources.${alias}`, holder, reads);
     this.#common = {
       resources: hostObject("Stores", {}, members),
-      controller: hostObject("Controller", {}, { haproxy_pods: storeObject(PODS, "controller.haproxy_pods", pods, reads) }),
+      controller: hostObject(
+        "Controller",
+        {},
+        { haproxy_pods: storeObject(PODS, "controller.haproxy_pods", pods, reads) },
+      ),
       pathResolver: hostObject("PathResolver", {
         GetPath: (name: string, kind: string): string => constants.paths.resolve(name, kind),
         GetBaseDir: (): string => constants.paths.baseDir,
@@ -72,7 +76,13 @@ export class Host {
         return "";
       },
     };
-    this.#forRoots = { ...this.#common, ...this.#rootObjects(), currentConfig: null, currentFiles: {}, admissionSubject: { namespace: "", name: "", stores: {} } };
+    this.#forRoots = {
+      ...this.#common,
+      ...this.#rootObjects(),
+      currentConfig: null,
+      currentFiles: {},
+      admissionSubject: { namespace: "", name: "", stores: {} },
+    };
     this.#forComponents = { ...this.#common, planRegistry: this.#componentPlan(), props: {} };
   }
 
@@ -89,17 +99,34 @@ export class Host {
 
   component(instance: Instance, effects: ReadonlySet<string>): RunHost {
     const permit: Permit = (effect, what) => {
-      if (!effects.has(effect)) throw new TemplateFault(`snippet ${instance.snippet} uses ${what} without declaring it`, `add ${effect} to incremental.effects`);
+      if (!effects.has(effect))
+        throw new TemplateFault(
+          `snippet ${instance.snippet} uses ${what} without declaring it`,
+          `add ${effect} to incremental.effects`,
+        );
     };
     const host = this.#start(new SharedValues(), permit, true);
     const { item, source } = instance;
-    const renderSubject = { mode: this.#renderMode, source, namespace: item.metadata.namespace ?? "", name: item.metadata.name };
-    return { ...host, globals: { ...this.#forComponents, capabilities: this.#capabilities, source, item, renderSubject } };
+    const renderSubject = {
+      mode: this.#renderMode,
+      source,
+      namespace: item.metadata.namespace ?? "",
+      name: item.metadata.name,
+    };
+    return {
+      ...host,
+      globals: { ...this.#forComponents, capabilities: this.#capabilities, source, item, renderSubject },
+    };
   }
 
   #start(shared: SharedValues, permit: Permit, main: boolean): Omit<RunHost, "globals"> {
     const tokens = new Tokens(this.#constants.nonce);
-    const host = { tokens, plan: new PlanRecorder(tokens, this.#profiles), files: new FileRecorder(this.#constants.paths), events: [] };
+    const host = {
+      tokens,
+      plan: new PlanRecorder(tokens, this.#profiles),
+      files: new FileRecorder(this.#constants.paths),
+      events: [],
+    };
     this.#current = { host, shared, permit, main };
     return host;
   }
@@ -110,14 +137,16 @@ export class Host {
 
   /** The recorder, where the present root may use it. */
   #plan(method: string): PlanRecorder {
-    if (!this.#run.main) throw new TemplateFault(`planRegistry.${method} can be used in haproxy.cfg only`, "other roots may use MapMeta");
+    if (!this.#run.main)
+      throw new TemplateFault(`planRegistry.${method} can be used in haproxy.cfg only`, "other roots may use MapMeta");
     return this.#run.host.plan;
   }
 
   #rootObjects(): Readonly<Record<string, unknown>> {
     return {
       fileRegistry: hostObject("FileRegistry", {
-        Register: (kind: string, name: string, content: string, reload?: boolean): string => this.#run.host.files.register(kind, name, content, reload),
+        Register: (kind: string, name: string, content: string, reload?: boolean): string =>
+          this.#run.host.files.register(kind, name, content, reload),
       }),
       planRegistry: hostObject("PlanRegistry", {
         Profile: (record: unknown): string => this.#plan("Profile").profile(record),
@@ -160,12 +189,23 @@ export class Host {
 
 /** Reasons are names in CamelCase (Event API); messages are cut at 1,024 bytes by the API server. */
 function templateEvent(resource: unknown, reason: string, message: string): TemplateEvent {
-  const object = resource as { readonly apiVersion?: unknown; readonly kind?: unknown; readonly metadata?: Readonly<Record<string, unknown>> } | null;
+  const object = resource as {
+    readonly apiVersion?: unknown;
+    readonly kind?: unknown;
+    readonly metadata?: Readonly<Record<string, unknown>>;
+  } | null;
   const text = (value: unknown): string => (typeof value === "string" ? value : "");
   if (text(object?.kind) === "" || text(object?.metadata?.["name"]) === "") {
-    throw new TemplateFault("recordEvent wants a resource for its first argument", "give an object as the store returned it");
+    throw new TemplateFault(
+      "recordEvent wants a resource for its first argument",
+      "give an object as the store returned it",
+    );
   }
-  if (!/^[A-Z][A-Za-z0-9]{0,127}$/.test(reason)) throw new TemplateFault(`recordEvent got the reason ${JSON.stringify(reason)}`, "a reason is one word in CamelCase");
+  if (!/^[A-Z][A-Za-z0-9]{0,127}$/.test(reason))
+    throw new TemplateFault(
+      `recordEvent got the reason ${JSON.stringify(reason)}`,
+      "a reason is one word in CamelCase",
+    );
   return {
     object: {
       apiVersion: text(object?.apiVersion),

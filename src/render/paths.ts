@@ -2,8 +2,6 @@
 import { posix } from "node:path";
 import { TemplateFault } from "../templating/index.ts";
 
-export type PathType = "map" | "file" | "cert" | "crt-list" | "ca-file";
-
 export interface Folders {
   readonly mapsDir: string;
   readonly sslCertsDir: string;
@@ -28,19 +26,33 @@ export class PathResolver {
     const maps = posix.basename(dataplane.mapsDir);
     const certs = posix.basename(dataplane.sslCertsDir);
     const general = posix.basename(dataplane.generalStorageDir);
-    this.#folders = new Map([["map", maps], ["file", general], ["cert", certs], ["crt-list", general], ["ca-file", certs]]);
+    this.#folders = new Map([
+      ["map", maps],
+      ["file", general],
+      ["cert", certs],
+      ["crt-list", general],
+      ["ca-file", certs],
+    ]);
   }
 
   /** `maps/host.map`, `general/503.http`, `ssl/example_com.pem`; an empty name gives the folder. Throws TemplateFault. */
   resolve(name: string, type: string): string {
     const folder = this.#folders.get(type);
-    if (folder === undefined) throw new TemplateFault(`${JSON.stringify(type)} is no file type`, "it is one of map, file, cert and crt-list");
+    if (folder === undefined)
+      throw new TemplateFault(`${JSON.stringify(type)} is no file type`, "it is one of map, file, cert and crt-list");
     if (name === "") return folder;
     const file = type === "map" || type === "file" ? name : sanitizeName(name);
     const path = `${folder}/${file}`;
-    // oxlint-disable-next-line no-control-regex -- control characters are exactly what must not pass
-    if (file.split("/").some((part) => part === "" || part.startsWith(".")) || path.length > 255 || /[\u0000-\u0020\u007f\\]/.test(file)) {
-      throw new TemplateFault(`${JSON.stringify(name)} cannot be a file's name`, "no part may be empty, begin with a dot or hold blanks");
+    if (
+      file.split("/").some((part) => part === "" || part.startsWith(".")) ||
+      path.length > 255 ||
+      // oxlint-disable-next-line no-control-regex -- control characters are exactly what must not pass
+      /[\u0000-\u0020\u007f\\]/.test(file)
+    ) {
+      throw new TemplateFault(
+        `${JSON.stringify(name)} cannot be a file's name`,
+        "no part may be empty, begin with a dot or hold blanks",
+      );
     }
     return path;
   }

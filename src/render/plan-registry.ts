@@ -21,7 +21,13 @@ export interface Declared {
   readonly groups: number;
 }
 
-export const NOTHING_DECLARED: Declared = { backends: [], profiles: new Map(), placedProfiles: new Set(), mapOrder: new Map(), groups: 0 };
+export const NOTHING_DECLARED: Declared = {
+  backends: [],
+  profiles: new Map(),
+  placedProfiles: new Set(),
+  mapOrder: new Map(),
+  groups: 0,
+};
 
 /** Profiles by their text: thousands of backends declare the same few. */
 export class ProfileCache {
@@ -56,15 +62,25 @@ export class PlanRecorder {
   }
 
   declared(): Declared {
-    if (this.#backends.length === 0 && this.#profiles.size === 0 && this.#mapOrder.size === 0 && this.#groups === 0) return NOTHING_DECLARED;
-    return { backends: this.#backends, profiles: this.#profiles, placedProfiles: this.#placed, mapOrder: this.#mapOrder, groups: this.#groups };
+    if (this.#backends.length === 0 && this.#profiles.size === 0 && this.#mapOrder.size === 0 && this.#groups === 0)
+      return NOTHING_DECLARED;
+    return {
+      backends: this.#backends,
+      profiles: this.#profiles,
+      placedProfiles: this.#placed,
+      mapOrder: this.#mapOrder,
+      groups: this.#groups,
+    };
   }
 
   /** Declares a backend; the token stands where its text belongs. */
   backend(value: unknown, text: string): string {
     let record = backendRecord(value);
     if (!beginsSection(text, `backend ${record.name}`)) {
-      throw new TemplateFault(`the text of backend ${record.name} does not begin its section`, `it needs a line "backend ${record.name}"`);
+      throw new TemplateFault(
+        `the text of backend ${record.name} does not begin its section`,
+        `it needs a line "backend ${record.name}"`,
+      );
     }
     const obstacle = record.shape === "dynamic" ? dynamicObstacle(record, text) : undefined;
     if (obstacle !== undefined) record = { ...record, shape: "structural", shapeReason: obstacle };
@@ -87,7 +103,8 @@ export class PlanRecorder {
 
   /** Declares a section by its text: kind `backend` or `profile`. The same declaration twice is one. */
   section(kind: string, name: string, text: string): string {
-    if (kind !== "backend" && kind !== "profile") throw new TemplateFault(`section kind ${JSON.stringify(kind)} is unknown`, "it is backend or profile");
+    if (kind !== "backend" && kind !== "profile")
+      throw new TemplateFault(`section kind ${JSON.stringify(kind)} is unknown`, "it is backend or profile");
     const known = this.#sections.get(`${kind} ${name}`);
     if (known !== undefined) {
       if (known.text === text) return known.token;
@@ -115,7 +132,8 @@ export class PlanRecorder {
   /** Says whether the order of a map's entries matters. */
   mapMeta(path: string, ordered: boolean): void {
     const known = this.#mapOrder.get(path);
-    if (known !== undefined && known !== ordered) throw new TemplateFault(`map ${path} is declared both ordered and not ordered`);
+    if (known !== undefined && known !== ordered)
+      throw new TemplateFault(`map ${path} is declared both ordered and not ordered`);
     this.#mapOrder.set(path, ordered);
   }
 
@@ -129,7 +147,11 @@ export class PlanRecorder {
 function beginsSection(text: string, header: string): boolean {
   for (let at = text.indexOf(header); at >= 0; at = text.indexOf(header, at + 1)) {
     const after = text[at + header.length];
-    if ((at === 0 || text[at - 1] === "\n") && (after === undefined || after === " " || after === "\n" || after === "\t")) return true;
+    if (
+      (at === 0 || text[at - 1] === "\n") &&
+      (after === undefined || after === " " || after === "\n" || after === "\t")
+    )
+      return true;
   }
   return false;
 }
@@ -143,11 +165,15 @@ function dynamicObstacle(record: BackendRecord, text: string): string | undefine
   for (const line of residueLines(text)) {
     const words = line.split(/\s+/);
     const known =
-      words[0] === "backend" ? words.length === 4 && words[2] === "from" && words[3] === record.profile
-      : words[0] === "mode" ? words.length === 2 && words[1] === record.mode
-      : words[0] === "guid" ? words.length === 2 && words[1] === record.guid
-      : false;
-    if (!known) return `its text holds ${JSON.stringify(words[0] === "backend" ? line : words[0])}, which its record does not account for`;
+      words[0] === "backend"
+        ? words.length === 4 && words[2] === "from" && words[3] === record.profile
+        : words[0] === "mode"
+          ? words.length === 2 && words[1] === record.mode
+          : words[0] === "guid"
+            ? words.length === 2 && words[1] === record.guid
+            : false;
+    if (!known)
+      return `its text holds ${JSON.stringify(words[0] === "backend" ? line : words[0])}, which its record does not account for`;
   }
   return undefined;
 }

@@ -5,7 +5,18 @@ import { TemplateFault } from "../templating/index.ts";
 type Plain = Readonly<Record<string, unknown>>;
 
 const BACKEND_KEYS = new Set([
-  "name", "guid", "mode", "balance", "hashType", "profile", "defaultServer", "body", "servers", "comments", "shape", "shapeReason",
+  "name",
+  "guid",
+  "mode",
+  "balance",
+  "hashType",
+  "profile",
+  "defaultServer",
+  "body",
+  "servers",
+  "comments",
+  "shape",
+  "shapeReason",
 ]);
 const SERVER_KEYS = new Set(["name", "address", "port", "weight", "disabled", "guid", "comment", "extra"]);
 const PROFILE_KEYS = new Set(["mode", "balance", "hashType", "defaultServer", "body"]);
@@ -24,7 +35,8 @@ export function backendRecord(value: unknown): BackendRecord {
   const where = `backend ${name}`;
   refuseUnknown(record, BACKEND_KEYS, where);
   const shape = text(record, "shape", where) ?? "structural";
-  if (shape !== "dynamic" && shape !== "structural") throw new TemplateFault(`${where}: shape is ${JSON.stringify(shape)}`, "it is dynamic or structural");
+  if (shape !== "dynamic" && shape !== "structural")
+    throw new TemplateFault(`${where}: shape is ${JSON.stringify(shape)}`, "it is dynamic or structural");
   const servers = list(record["servers"], `${where}: servers`).map((server) => serverRecord(server, where));
   const names = new Set<string>();
   for (const server of servers) {
@@ -34,7 +46,9 @@ export function backendRecord(value: unknown): BackendRecord {
   return {
     name,
     ...texts(record, ["guid", "mode", "balance", "hashType", "profile", "defaultServer", "body", "shapeReason"], where),
-    ...(record["comments"] === undefined || record["comments"] === null ? {} : { comments: list(record["comments"], `${where}: comments`).map(String) }),
+    ...(record["comments"] === undefined || record["comments"] === null
+      ? {}
+      : { comments: list(record["comments"], `${where}: comments`).map(String) }),
     servers,
     shape,
   };
@@ -46,7 +60,8 @@ function serverRecord(value: unknown, backend: string): ServerRecord {
   const where = `${backend}, server ${name}`;
   refuseUnknown(record, SERVER_KEYS, where);
   const disabled = record["disabled"];
-  if (disabled !== undefined && disabled !== null && typeof disabled !== "boolean") throw new TemplateFault(`${where}: disabled is not true or false`);
+  if (disabled !== undefined && disabled !== null && typeof disabled !== "boolean")
+    throw new TemplateFault(`${where}: disabled is not true or false`);
   const weight = integer(record["weight"], `${where}: weight`, 0, 256);
   const port = integer(record["port"], `${where}: port`, 0, 65_535);
   if (port === undefined) throw new TemplateFault(`${where} has no port`);
@@ -82,7 +97,8 @@ export function profileRecord(value: unknown): ProfileRecord {
 
 function plainObject(value: unknown, what: string): Plain {
   if (value instanceof Map) return Object.fromEntries(value as Map<string, unknown>);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TemplateFault(`${what} wants a map`);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new TemplateFault(`${what} wants a map`);
   return value as Plain;
 }
 
@@ -94,7 +110,8 @@ function list(value: unknown, what: string): readonly unknown[] {
 
 function refuseUnknown(record: Plain, known: ReadonlySet<string>, where: string): void {
   for (const key of Object.keys(record)) {
-    if (!known.has(key)) throw new TemplateFault(`${where}: key ${JSON.stringify(key)} is unknown`, `known are ${[...known].join(", ")}`);
+    if (!known.has(key))
+      throw new TemplateFault(`${where}: key ${JSON.stringify(key)} is unknown`, `known are ${[...known].join(", ")}`);
   }
 }
 
@@ -102,7 +119,10 @@ function required(record: Plain, key: string, where: string): string {
   const value = text(record, key, where);
   if (value === undefined) throw new TemplateFault(`${where} has no ${key}`);
   if (key === "name" && !/^[A-Za-z0-9_.:-]+$/.test(value)) {
-    throw new TemplateFault(`${where} has the name ${JSON.stringify(value)}`, "names hold letters, digits, dots, colons, dashes and underscores");
+    throw new TemplateFault(
+      `${where} has the name ${JSON.stringify(value)}`,
+      "names hold letters, digits, dots, colons, dashes and underscores",
+    );
   }
   return value;
 }

@@ -12,10 +12,10 @@ import { OutputSink, type Tokens } from "./output.ts";
 import { type Folders, PathResolver } from "./paths.ts";
 import { ReadIndex } from "./reads.ts";
 import { SharedValues } from "./shared.ts";
-import { type SliceOptions, Slices } from "./slices.ts";
+import { type SliceOptions, Slices, systemMilliseconds } from "./slices.ts";
 import type { ViewHolder } from "./stores-host.ts";
 import type { RenderContext, RenderOutcome, RenderResult, RenderService, TemplateEvent } from "./types.ts";
-import { Instance, Root, type RootSpec, type RunResult } from "./unit.ts";
+import { type Instance, Root, type RootSpec, type RunResult } from "./unit.ts";
 
 /** What render needs of a HAProxyTemplateConfig's (merged) specification. */
 export interface RenderSpec {
@@ -46,7 +46,10 @@ export interface RenderServiceOptions {
 }
 
 /** Compiles a configuration's templates. `service` can be used only when there are no problems. */
-export function createRenderService(options: RenderServiceOptions): { readonly service: RenderService; readonly problems: readonly TemplateProblem[] } {
+export function createRenderService(options: RenderServiceOptions): {
+  readonly service: RenderService;
+  readonly problems: readonly TemplateProblem[];
+} {
   const service = new Service(options);
   return { service, problems: service.problems };
 }
@@ -73,13 +76,18 @@ class Service implements RenderService {
 
   constructor(options: RenderServiceOptions) {
     const { spec } = options;
-    const now = options.now ?? (() => performance.now());
-    this.#slices = { sliceMs: options.sliceMs ?? 6, now, pause: options.pause ?? (() => new Promise((resolve) => setImmediate(resolve))) };
+    const now = options.now ?? systemMilliseconds;
+    this.#slices = {
+      sliceMs: options.sliceMs ?? 6,
+      now,
+      pause: options.pause ?? (() => new Promise((resolve) => setImmediate(resolve))),
+    };
     const paths = new PathResolver(options.dataplane);
     this.#roots = rootSpecs(spec, paths).map((root) => new Root(root));
     const incremental = new Map<string, IncrementalSource>();
     for (const [snippet, { incremental: settings }] of Object.entries(spec.templateSnippets ?? {})) {
-      if (settings?.source !== undefined) incremental.set(snippet, { snippet, source: settings.source, effects: new Set(settings.effects ?? []) });
+      if (settings?.source !== undefined)
+        incremental.set(snippet, { snippet, source: settings.source, effects: new Set(settings.effects ?? []) });
     }
     const aliases = Object.keys(spec.watchedResources ?? {}).sort();
     const engine = (components: Iterable<string>): CompiledSet =>
@@ -99,13 +107,24 @@ class Service implements RenderService {
     const used = [...incremental.keys()].filter((name) => mounted.has(name)).sort();
     this.#set = used.length === incremental.size ? all : engine(used);
     this.problems = this.#set.problems;
-    this.#stores = new Map(aliases.map((alias) => [alias, { view: undefined, keys: spec.watchedResources?.[alias]?.indexBy?.length ?? 1 }]));
-    this.#graph = new Graph(used.map((name) => incremental.get(name) as IncrementalSource), this.#roots, this.#reads);
+    this.#stores = new Map(
+      aliases.map((alias) => [alias, { view: undefined, keys: spec.watchedResources?.[alias]?.indexBy?.length ?? 1 }]),
+    );
+    this.#graph = new Graph(
+      used.map((name) => incremental.get(name) as IncrementalSource),
+      this.#roots,
+      this.#reads,
+    );
     this.#assembly = new Assembly(this.#roots);
     const snippets = Object.keys(spec.templateSnippets ?? {}).sort();
     const extraContext = spec.templatingSettings?.extraContext ?? {};
     const nonce = options.nonce ?? randomBytes(9).toString("base64url");
-    this.#host = new Host({ paths, dataplane: options.dataplane, extraContext, snippets, nonce }, this.#stores, this.#pods, this.#reads);
+    this.#host = new Host(
+      { paths, dataplane: options.dataplane, extraContext, snippets, nonce },
+      this.#stores,
+      this.#pods,
+      this.#reads,
+    );
   }
 
   async render(context: RenderContext, signal: AbortSignal): Promise<RenderOutcome> {
@@ -116,7 +135,8 @@ class Service implements RenderService {
     this.#pods.view = context.haproxyPods;
     this.#host.begin(context.capabilities, context.renderMode);
     this.#graph.advance(context);
-    const idle = this.#graph.pending.size === 0 && this.#graph.gone.length === 0 && this.#roots.every((root) => root.clean);
+    const idle =
+      this.#graph.pending.size === 0 && this.#graph.gone.length === 0 && this.#roots.every((root) => root.clean);
     if (idle && this.#last !== undefined && this.#ranInstances.size === 0 && this.#ranRoots.size === 0) {
       const stats = { ...this.#last.stats, executed: 0, durationMs: now() - started, longestSliceMs: now() - started };
       return this.#outcome({ ...this.#last, cacheState: "replay", stats }, []);
@@ -128,7 +148,13 @@ class Service implements RenderService {
     // A root that failed has no new output; what the others made waits until it is mended.
     if (failed.length > 0) return this.#outcome(undefined, failed);
 
-    await this.#assembly.update(this.#ranInstances, this.#graph.gone, [...this.#ranRoots], (snippet) => this.#graph.instances(snippet), slices);
+    await this.#assembly.update(
+      this.#ranInstances,
+      this.#graph.gone,
+      [...this.#ranRoots],
+      (snippet) => this.#graph.instances(snippet),
+      slices,
+    );
     for (const instance of this.#graph.gone) if (this.#eventful.delete(instance)) this.#events = undefined;
     this.#graph.gone = [];
     this.#ranInstances = new Set();
@@ -136,7 +162,10 @@ class Service implements RenderService {
     const problems = this.#assembly.problems();
     if (problems.length > 0) {
       this.#last = undefined;
-      return this.#outcome(undefined, problems.map(({ template, message, hint }) => assemblyProblem(template, message, hint)));
+      return this.#outcome(
+        undefined,
+        problems.map(({ template, message, hint }) => assemblyProblem(template, message, hint)),
+      );
     }
     const plan = this.#assembly.plan();
     slices.end();
@@ -217,7 +246,9 @@ class Service implements RenderService {
     try {
       root.result = await this.#run(root.spec.template, host, slices, inline);
       root.problem = undefined;
-      const mounts = root.result.segments.flatMap((segment) => (typeof segment === "object" && segment.kind === "mount" ? [segment.snippet] : []));
+      const mounts = root.result.segments.flatMap((segment) =>
+        typeof segment === "object" && segment.kind === "mount" ? [segment.snippet] : [],
+      );
       root.mounted = new Set([...mounts, ...root.inlined]);
       this.#ranRoots.add(root);
       this.#events = undefined;
@@ -230,7 +261,12 @@ class Service implements RenderService {
     root.clean = true;
   }
 
-  async #run(template: string, host: RunHost, slices: Slices, renderIncremental: (snippet: string) => string = () => ""): Promise<RunResult> {
+  async #run(
+    template: string,
+    host: RunHost,
+    slices: Slices,
+    renderIncremental: (snippet: string) => string = () => "",
+  ): Promise<RunResult> {
     this.#reads.begin();
     const sink = new OutputSink(host.tokens);
     const run = this.#set.start(template, { globals: host.globals, sink, due: slices.due, renderIncremental });
@@ -240,7 +276,12 @@ class Service implements RenderService {
       if (!(error instanceof TemplateError)) this.#reads.abandon();
       throw error;
     }
-    return { segments: sink.segments(), declared: host.plan.declared(), events: host.events, files: host.files.files() };
+    return {
+      segments: sink.segments(),
+      declared: host.plan.declared(),
+      events: host.events,
+      files: host.files.files(),
+    };
   }
 
   #outcome(result: RenderResult | undefined, problems: readonly TemplateProblem[]): RenderOutcome {
@@ -254,7 +295,8 @@ class Service implements RenderService {
   #gatherEvents(): readonly TemplateEvent[] {
     const instances = [...this.#eventful].sort((a, b) => (a.order < b.order ? -1 : 1));
     const events = new Map<string, TemplateEvent>();
-    for (const unit of [...this.#roots, ...instances]) for (const event of unit.result.events) events.set(JSON.stringify(event), event);
+    for (const unit of [...this.#roots, ...instances])
+      for (const event of unit.result.events) events.set(JSON.stringify(event), event);
     return [...events.values()];
   }
 }
@@ -262,22 +304,54 @@ class Service implements RenderService {
 /** All instances' output as text, for a root that wants it as a string; declarations keep their places. */
 function inlineText(instances: Iterable<Instance>, tokens: Tokens): string {
   const ordered = [...instances].sort((a, b) => (a.key < b.key ? -1 : 1));
-  return ordered.map((instance) => instance.result.segments.map((segment) => (typeof segment === "string" ? segment : tokens.make(segment))).join("")).join("");
+  return ordered
+    .map((instance) =>
+      instance.result.segments
+        .map((segment) => (typeof segment === "string" ? segment : tokens.make(segment)))
+        .join(""),
+    )
+    .join("");
 }
 
 /** haproxy.cfg first, then maps, files and certificates by name. */
 function rootSpecs(spec: RenderSpec, paths: PathResolver): RootSpec[] {
-  const named = <T>(entries: Readonly<Record<string, T>> | undefined): [string, T][] => Object.entries(entries ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  const named = <T>(entries: Readonly<Record<string, T>> | undefined): [string, T][] =>
+    Object.entries(entries ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   return [
     { template: "haproxy.cfg", path: "haproxy.cfg", kind: "config", reloadOnPush: true, ordered: true },
-    ...named(spec.maps).map(([name, map]): RootSpec => ({ template: `map:${name}`, path: paths.resolve(name, "map"), kind: "map", reloadOnPush: true, ordered: map.ordered ?? true })),
-    ...named(spec.files).map(([name, file]): RootSpec => ({
-      template: `file:${name}`, path: paths.resolve(name, "file"), kind: "general", reloadOnPush: file.reloadOnPush ?? true, ordered: true,
+    ...named(spec.maps).map(([name, map]): RootSpec => ({
+      template: `map:${name}`,
+      path: paths.resolve(name, "map"),
+      kind: "map",
+      reloadOnPush: true,
+      ordered: map.ordered ?? true,
     })),
-    ...named(spec.sslCertificates).map(([name]): RootSpec => ({ template: `cert:${name}`, path: paths.resolve(name, "cert"), kind: "cert", reloadOnPush: true, ordered: true })),
+    ...named(spec.files).map(([name, file]): RootSpec => ({
+      template: `file:${name}`,
+      path: paths.resolve(name, "file"),
+      kind: "general",
+      reloadOnPush: file.reloadOnPush ?? true,
+      ordered: true,
+    })),
+    ...named(spec.sslCertificates).map(([name]): RootSpec => ({
+      template: `cert:${name}`,
+      path: paths.resolve(name, "cert"),
+      kind: "cert",
+      reloadOnPush: true,
+      ordered: true,
+    })),
   ];
 }
 
 function assemblyProblem(template: string, message: string, hint: string): TemplateProblem {
-  return { code: "HAPTIC_E_TEMPLATE_RUN", template, line: 1, column: 1, message, hint, chain: [], text: `${template}: ${message}\nhint: ${hint}` };
+  return {
+    code: "HAPTIC_E_TEMPLATE_RUN",
+    template,
+    line: 1,
+    column: 1,
+    message,
+    hint,
+    chain: [],
+    text: `${template}: ${message}\nhint: ${hint}`,
+  };
 }

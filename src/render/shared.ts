@@ -23,7 +23,7 @@ export class SharedValues {
   /** True the first time that these parts are seen. */
   firstSeen(parts: readonly unknown[]): boolean {
     this.onUse();
-    const key = JSON.stringify(parts.map((part) => (part === null || part === undefined ? "" : String(part))));
+    const key = JSON.stringify(parts.map((part) => part ?? ""));
     if (this.#seen.has(key)) return false;
     this.#seen.add(key);
     return true;

@@ -9,6 +9,9 @@ export interface SliceOptions {
   readonly pause: () => Promise<void>;
 }
 
+// oxlint-disable-next-line haptic/no-ambient-time -- only the default of `now`; what is rendered does not depend on it
+export const systemMilliseconds = (): number => performance.now();
+
 export class Slices {
   longestMs = 0;
   readonly #options: SliceOptions;

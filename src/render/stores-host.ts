@@ -37,7 +37,11 @@ export function storeObject(alias: string, shownName: string, holder: ViewHolder
     GetSingle: (...given: readonly unknown[]): KubeObject | null => {
       const keys = checked("GetSingle", given);
       const found = holder.view?.fetch(keys) ?? [];
-      if (found.length > 1) throw new TemplateFault(`${shownName}.GetSingle(${keys.join(", ")}) found ${found.length} objects`, "give more keys, or use Fetch");
+      if (found.length > 1)
+        throw new TemplateFault(
+          `${shownName}.GetSingle(${keys.join(", ")}) found ${found.length} objects`,
+          "give more keys, or use Fetch",
+        );
       return found[0] ?? null;
     },
     APIVersion: (): string => holder.view?.apiVersion ?? "",
@@ -47,6 +51,7 @@ export function storeObject(alias: string, shownName: string, holder: ViewHolder
 function keyText(key: unknown, where: string): string {
   if (typeof key === "string") return key;
   if (typeof key === "number" || typeof key === "boolean" || typeof key === "bigint") return String(key);
-  if (key === null || key === undefined) throw new TemplateFault(`${where} got nil for a key`, "use fallback(\"\") where a field may be absent");
+  if (key === null || key === undefined)
+    throw new TemplateFault(`${where} got nil for a key`, 'use fallback("") where a field may be absent');
   throw new TemplateFault(`${where} got a list or map for a key`);
 }

@@ -15,7 +15,13 @@ export interface RenderContext {
 
 /** An Event a template asked for with recordEvent (always Warning). */
 export interface TemplateEvent {
-  readonly object: { readonly apiVersion: string; readonly kind: string; readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly object: {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly namespace: string;
+    readonly name: string;
+    readonly uid: string;
+  };
   readonly reason: string;
   readonly message: string;
 }
@@ -25,7 +31,12 @@ export interface RenderResult {
   readonly events: readonly TemplateEvent[];
   /** cold = all components ran; warm = only the affected ones; replay = nothing changed, the former result. */
   readonly cacheState: "cold" | "warm" | "replay";
-  readonly stats: { readonly components: number; readonly executed: number; readonly durationMs: number; readonly longestSliceMs: number };
+  readonly stats: {
+    readonly components: number;
+    readonly executed: number;
+    readonly durationMs: number;
+    readonly longestSliceMs: number;
+  };
 }
 
 /** A bad object harms itself only: the component failed for it, the rest was rendered. */

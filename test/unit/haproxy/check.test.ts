@@ -1,18 +1,20 @@
 import { readdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createChecker, createSpawner, haproxyVersion, judge } from "../../../src/haproxy/index.ts";
 import { cutBlocks, planFile, type PlanFile } from "../../../src/plan/index.ts";
+import { testHaproxy } from "../../support/parts.ts";
+import { needing } from "../../support/skip.ts";
 
-const binary = process.env["HAPTIC_HAPROXY"] ?? join(homedir(), ".cache/haptic/haproxy-3.4/sbin/haproxy");
+const binary = testHaproxy("3.4") ?? "";
 const spawner = createSpawner();
 const never = new AbortController().signal;
 const parent = await mkdtemp(join(tmpdir(), "check-test-"));
 const checker = createChecker({ binary, spawner, parent });
-const test = suite("check");
+const test = needing(suite("check"), binary === "" ? "needs HAProxy 3.4" : undefined);
 
 test.after(async () => {
   await checker.close();
@@ -22,7 +24,8 @@ test.after(async () => {
 
 const config = (more = ""): PlanFile =>
   planFile(
-    "haproxy.cfg", "config",
+    "haproxy.cfg",
+    "config",
     cutBlocks(`global
     default-path origin /etc/haproxy
 defaults
@@ -63,7 +66,10 @@ test("a map that was removed from the set is missing in the next check", async (
 });
 
 test("an alert is a refusal even where HAProxy ends with status 0", async () => {
-  const { accepted, message } = await checker.check([config("backend a/b\n    server s 127.0.0.1:1\n"), map("")], never);
+  const { accepted, message } = await checker.check(
+    [config("backend a/b\n    server s 127.0.0.1:1\n"), map("")],
+    never,
+  );
   assert.is(accepted, false);
   assert.match(message, "a/b");
   assert.is(judge(0, "[ALERT]    (12) : config : odd\n", "haproxy").accepted, false);
@@ -75,7 +81,10 @@ test("a name that does not resolve is no refusal", async () => {
 });
 
 test("a configuration without a listener is refused in plain words", async () => {
-  const { accepted, message } = await checker.check([planFile("haproxy.cfg", "config", cutBlocks("global\n    maxconn 10\n"))], never);
+  const { accepted, message } = await checker.check(
+    [planFile("haproxy.cfg", "config", cutBlocks("global\n    maxconn 10\n"))],
+    never,
+  );
   assert.is(accepted, false);
   assert.match(message, "no listener");
 });
@@ -86,14 +95,20 @@ test("checks asked for at once run one after the other, each on its own files", 
     checker.check([config("    wrong\n"), map("/a b\n")], never),
     checker.check([config(), map("/c b\n")], never),
   ]);
-  assert.equal(results.map((result) => result.accepted), [true, false, true]);
+  assert.equal(
+    results.map((result) => result.accepted),
+    [true, false, true],
+  );
 });
 
 test("an aborted check rejects, and the next one is not disturbed", async () => {
   const controller = new AbortController();
   const running = checker.check([config(), map("/a b\n")], controller.signal);
   controller.abort(new Error("superseded"));
-  await running.then(() => assert.unreachable(), (error: Error) => assert.is(error.message, "superseded"));
+  await running.then(
+    () => assert.unreachable(),
+    (error: Error) => assert.is(error.message, "superseded"),
+  );
   assert.is((await checker.check([config(), map("/a b\n")], never)).accepted, true);
 });
 
@@ -101,23 +116,37 @@ test("a running child is killed when its request is aborted", async () => {
   const controller = new AbortController();
   const running = spawner.run({ command: ["sleep", "30"], cwd: "/", signal: controller.signal });
   setTimeout(() => controller.abort(new Error("enough")), 30);
-  await running.then(() => assert.unreachable(), (error: Error) => assert.is(error.message, "enough"));
+  await running.then(
+    () => assert.unreachable(),
+    (error: Error) => assert.is(error.message, "enough"),
+  );
 });
 
 test("a child's status and output come back, and arguments stay what they are", async () => {
-  const { code, output } = await spawner.run({ command: ["sh", "-c", "printf '%s|' \"$@\"; exit 7", "sh", "a b", "$HOME", "*", "x;y"], cwd: "/", signal: never });
+  const { code, output } = await spawner.run({
+    command: ["sh", "-c", "printf '%s|' \"$@\"; exit 7", "sh", "a b", "$HOME", "*", "x;y"],
+    cwd: "/",
+    signal: never,
+  });
   assert.is(code, 7);
   assert.is(output, "a b|$HOME|*|x;y|");
 });
 
 test("a binary that does not exist is said to be missing", async () => {
   const missing = createChecker({ binary: "/nonexistent/haproxy", spawner, parent });
-  await missing.check([config()], never).then(() => assert.unreachable(), (error: { code: string }) => assert.is(error.code, "HAPTIC_E_HAPROXY_BINARY"));
+  await missing.check([config()], never).then(
+    () => assert.unreachable(),
+    (error: { code: string }) => assert.is(error.code, "HAPTIC_E_HAPROXY_BINARY"),
+  );
   await missing.close();
 });
 
 test("passwords in a quoted line are not shown, and messages are bounded", () => {
-  const secret = judge(1, "[ALERT]    (1) : parsing [f:1]: bad\n  user joe insecure-password hunter2 \"\n  ^\n", "haproxy").message;
+  const secret = judge(
+    1,
+    '[ALERT]    (1) : parsing [f:1]: bad\n  user joe insecure-password hunter2 "\n  ^\n',
+    "haproxy",
+  ).message;
   assert.not.match(secret, "hunter2");
   assert.ok(judge(1, `[ALERT] (1) : ${"x".repeat(100_000)}`, "haproxy").message.length < 5000);
 });

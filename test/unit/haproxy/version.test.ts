@@ -3,9 +3,15 @@ import * as assert from "uvu/assert";
 import { capabilitiesOf, compareVersions, lowestVersion, parseHaproxyVersion } from "../../../src/haproxy/index.ts";
 
 test("the first line of haproxy -v is understood, releases and development versions", () => {
-  assert.equal(parseHaproxyVersion("HAProxy version 3.4.7-1~bpo12+1 2026/11/01 - https://haproxy.org/\nStatus: LTS\n"), {
-    version: "3.4.7", fullVersion: "3.4.7-1~bpo12+1", major: 3, minor: 4,
-  });
+  assert.equal(
+    parseHaproxyVersion("HAProxy version 3.4.7-1~bpo12+1 2026/11/01 - https://haproxy.org/\nStatus: LTS\n"),
+    {
+      version: "3.4.7",
+      fullVersion: "3.4.7-1~bpo12+1",
+      major: 3,
+      minor: 4,
+    },
+  );
   assert.is(parseHaproxyVersion("HAProxy version 3.5-dev2-abc 2026/11/01")?.version, "3.5-dev2");
   assert.is(parseHaproxyVersion("nginx version: 1"), undefined);
 });

@@ -1,7 +1,16 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import {
-  assemblePlan, cutBlocks, decodePlan, diffPlans, emptyTrees, encodePlan, planBackend, planFile, planProfile, type RenderPlan,
+  assemblePlan,
+  cutBlocks,
+  decodePlan,
+  diffPlans,
+  emptyTrees,
+  encodePlan,
+  planBackend,
+  planFile,
+  planProfile,
+  type RenderPlan,
 } from "../../../src/plan/index.ts";
 
 const pause = async (): Promise<void> => {};
@@ -9,8 +18,16 @@ const pause = async (): Promise<void> => {};
 function plan(count: number, address = "10.0.0.1"): RenderPlan {
   const trees = emptyTrees();
   const backends = Array.from({ length: count }, (_, i) => {
-    const record = { name: `b${i}`, profile: "p", shape: "dynamic" as const, servers: [{ name: "s", address: i === 3 ? address : "10.0.0.1", port: 80 }] };
-    return [record.name, planBackend(record, `backend b${i} from p\n    server s ${record.servers[0]?.address}:80\n`)] as const;
+    const record = {
+      name: `b${i}`,
+      profile: "p",
+      shape: "dynamic" as const,
+      servers: [{ name: "s", address: i === 3 ? address : "10.0.0.1", port: 80 }],
+    };
+    return [
+      record.name,
+      planBackend(record, `backend b${i} from p\n    server s ${record.servers[0]?.address}:80\n`),
+    ] as const;
   });
   const files = [
     planFile("haproxy.cfg", "config", cutBlocks(`SECRETLY ${address}\n`)),

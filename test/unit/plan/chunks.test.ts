@@ -48,7 +48,9 @@ test("a file's digest is the SHA-256 over raw block digests and big-endian sizes
 
 test("applying splices to the old blocks gives the new blocks", () => {
   const pool = Array.from({ length: 12 }, (_, i) => blockOf(Buffer.from(`block ${i}\n`)));
-  const list = fc.array(fc.integer({ min: 0, max: 11 }), { maxLength: 14 }).map((indexes) => indexes.map((i) => pool[i] as Block));
+  const list = fc
+    .array(fc.integer({ min: 0, max: 11 }), { maxLength: 14 })
+    .map((indexes) => indexes.map((i) => pool[i] as Block));
   fc.assert(
     fc.property(list, list, (before, after) => {
       const result: Block[] = [];
@@ -59,7 +61,10 @@ test("applying splices to the old blocks gives the new blocks", () => {
         at = splice.index + splice.remove;
       }
       result.push(...before.slice(at));
-      assert.equal(result.map((block) => block.digest), after.map((block) => block.digest));
+      assert.equal(
+        result.map((block) => block.digest),
+        after.map((block) => block.digest),
+      );
     }),
   );
 });

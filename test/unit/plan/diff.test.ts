@@ -2,20 +2,56 @@ import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import {
-  assemblePlan, type BackendRecord, ChunkedTree, cutBlocks, diffPlans, emptyTrees, type Op, type OpKind, planBackend, planFile,
-  planProfile, type PlanMap, type RenderPlan, structureKey,
+  assemblePlan,
+  type BackendRecord,
+  ChunkedTree,
+  cutBlocks,
+  diffPlans,
+  emptyTrees,
+  type Op,
+  type OpKind,
+  planBackend,
+  planFile,
+  planProfile,
+  type PlanMap,
+  type RenderPlan,
+  structureKey,
 } from "../../../src/plan/index.ts";
 import { fileDigest, mapDigest } from "../../../src/plan/plan.ts";
 import { blockOf } from "../../../src/plan/chunks.ts";
 
 const ALL_OPS = new Set<OpKind>([
-  "backend_add", "backend_publish", "backend_unpublish", "backend_del", "wait_be_removable", "server_add", "server_enable",
-  "server_disable", "server_set_addr", "server_set_weight", "server_set_state", "wait_srv_removable", "shutdown_sessions",
-  "server_del", "map_add", "map_set", "map_del", "map_replace", "cert_set", "cert_new", "ca_set", "ca_new", "crtlist_add", "crtlist_del",
+  "backend_add",
+  "backend_publish",
+  "backend_unpublish",
+  "backend_del",
+  "wait_be_removable",
+  "server_add",
+  "server_enable",
+  "server_disable",
+  "server_set_addr",
+  "server_set_weight",
+  "server_set_state",
+  "wait_srv_removable",
+  "shutdown_sessions",
+  "server_del",
+  "map_add",
+  "map_set",
+  "map_del",
+  "map_replace",
+  "cert_set",
+  "cert_new",
+  "ca_set",
+  "ca_new",
+  "crtlist_add",
+  "crtlist_del",
 ]);
 const OPTIONS = { haproxyVersion: "3.4.7", agentOps: ALL_OPS };
 
-const PROFILE = planProfile("haptic-be-1", "    mode http\n    balance roundrobin\n    default-server check inter 2s\n");
+const PROFILE = planProfile(
+  "haptic-be-1",
+  "    mode http\n    balance roundrobin\n    default-server check inter 2s\n",
+);
 
 interface World {
   backends?: Record<string, Partial<BackendRecord>>;
@@ -30,7 +66,9 @@ interface World {
 
 function text(record: BackendRecord): string {
   const body = [`backend ${record.name} from ${record.profile}`, ...(record.body === undefined ? [] : [record.body])];
-  const servers = record.servers.map((server) => `    server ${server.name} ${server.address}:${server.port} ${server.extra ?? ""}`);
+  const servers = record.servers.map(
+    (server) => `    server ${server.name} ${server.address}:${server.port} ${server.extra ?? ""}`,
+  );
   return `${[...body, ...servers].join("\n")}\n`;
 }
 
@@ -44,16 +82,26 @@ function plan(world: World): RenderPlan {
     planFile("haproxy.cfg", "config", cutBlocks(JSON.stringify([world.backends, world.structure]))),
     ...Object.entries(world.maps ?? {}).map(([path, content]) => planFile(path, "map", cutBlocks(content))),
     ...Object.entries(world.certs ?? {}).map(([path, content]) => planFile(path, "cert", cutBlocks(content))),
-    ...Object.entries(world.general ?? {}).map(([path, file]) => planFile(path, "general", cutBlocks(file.text), { reloadOnChange: file.reload })),
+    ...Object.entries(world.general ?? {}).map(([path, file]) =>
+      planFile(path, "general", cutBlocks(file.text), { reloadOnChange: file.reload }),
+    ),
     ...(world.crtList === undefined ? [] : [planFile("general/list.txt", "crtlist", cutBlocks(world.crtList))]),
   ];
   return assemblePlan({
-    structure: trees.structure.update(new Map(Object.entries(world.structure ?? {}).map(([key, value]) => [structureKey(key, "0"), value]))),
+    structure: trees.structure.update(
+      new Map(Object.entries(world.structure ?? {}).map(([key, value]) => [structureKey(key, "0"), value])),
+    ),
     backends: trees.backends.update(new Map(backends)),
     profiles: trees.profiles.update(new Map((world.profiles ?? [PROFILE]).map((profile) => [profile.name, profile]))),
-    files: ChunkedTree.from(files.map((file) => [file.path, file] as const), fileDigest),
+    files: ChunkedTree.from(
+      files.map((file) => [file.path, file] as const),
+      fileDigest,
+    ),
     maps: ChunkedTree.from(
-      Object.keys(world.maps ?? {}).map((path): [string, PlanMap] => [path, { ordered: world.ordered ?? false, fileDigest: "" }]),
+      Object.keys(world.maps ?? {}).map((path): [string, PlanMap] => [
+        path,
+        { ordered: world.ordered ?? false, fileDigest: "" },
+      ]),
       mapDigest,
     ),
   });
@@ -70,16 +118,30 @@ test("equal plans need nothing, an unknown baseline needs everything and a reloa
   const unknown = diffPlans(plan(world), undefined, OPTIONS);
   assert.is(unknown.verdict, "reload");
   assert.is(unknown.reasons.length, 1);
-  assert.equal(unknown.changed.map((file) => file.path), ["haproxy.cfg"]);
+  assert.equal(
+    unknown.changed.map((file) => file.path),
+    ["haproxy.cfg"],
+  );
 });
 
 test("a new server is added with the keywords of default-server, then enabled with its health check", () => {
-  const { verdict, ops } = diff({ backends: { a: { servers: [server("s1"), server("s2", "::1", { weight: 7 })] } } }, { backends: { a: { servers: [server("s1")] } } });
+  const { verdict, ops } = diff(
+    { backends: { a: { servers: [server("s1"), server("s2", "::1", { weight: 7 })] } } },
+    { backends: { a: { servers: [server("s1")] } } },
+  );
   assert.is(verdict, "runtime");
   assert.equal(ops, [
     {
-      kind: "server_add", backend: "a", server: "s2", address: "::1", port: 80, weight: 7,
-      keywords: [{ name: "check", args: [] }, { name: "inter", args: ["2s"] }],
+      kind: "server_add",
+      backend: "a",
+      server: "s2",
+      address: "::1",
+      port: 80,
+      weight: 7,
+      keywords: [
+        { name: "check", args: [] },
+        { name: "inter", args: ["2s"] },
+      ],
     },
     { kind: "server_enable", backend: "a", server: "s2", health: true },
   ]);
@@ -87,27 +149,41 @@ test("a new server is added with the keywords of default-server, then enabled wi
 
 test("address, weight and disabled of a server change at run time, its keywords do not", () => {
   const before: World = { backends: { a: { servers: [server("s1", "10.0.0.1", { weight: 3, extra: "check" })] } } };
-  const moved = diff({ backends: { a: { servers: [server("s1", "10.0.0.2", { disabled: true, extra: "check" })] } } }, before);
+  const moved = diff(
+    { backends: { a: { servers: [server("s1", "10.0.0.2", { disabled: true, extra: "check" })] } } },
+    before,
+  );
   assert.equal(moved.ops, [
     { kind: "server_set_addr", backend: "a", server: "s1", address: "10.0.0.2", port: 80 },
     { kind: "server_set_weight", backend: "a", server: "s1", weight: 1 },
     { kind: "server_set_state", backend: "a", server: "s1", state: "maint" },
   ]);
-  const keywords = diff({ backends: { a: { servers: [server("s1", "10.0.0.1", { weight: 3, extra: "check ssl" })] } } }, before);
+  const keywords = diff(
+    { backends: { a: { servers: [server("s1", "10.0.0.1", { weight: 3, extra: "check ssl" })] } } },
+    before,
+  );
   assert.equal(keywords.reasons, ["backend a, server s1 changed its keywords"]);
 });
 
 test("a server with a name for an address, or with a keyword that the runtime refuses, needs a reload", () => {
   const before: World = { backends: { a: {} } };
-  assert.match(diff({ backends: { a: { servers: [server("s", "db.example")] } } }, before).reasons[0] as string, "literal IP");
-  assert.match(diff({ backends: { a: { servers: [server("s", "10.0.0.1", { extra: "resolvers dns" })] } } }, before).reasons[0] as string, "keyword resolvers");
+  assert.match(
+    diff({ backends: { a: { servers: [server("s", "db.example")] } } }, before).reasons[0] as string,
+    "literal IP",
+  );
+  assert.match(
+    diff({ backends: { a: { servers: [server("s", "10.0.0.1", { extra: "resolvers dns" })] } } }, before)
+      .reasons[0] as string,
+    "keyword resolvers",
+  );
   const later = { backends: { a: { servers: [server("s", "10.0.0.1", { extra: "no-sni-auto" })] } } };
   assert.is(diff(later, before).verdict, "runtime");
   assert.is(diff(later, before, { haproxyVersion: "3.2.26" }).verdict, "reload");
 });
 
 test("an algorithm that takes no dynamic server needs a reload, unless it is consistent", () => {
-  const change = (fields: Partial<BackendRecord>) => diff({ backends: { a: { ...fields, servers: [server("s")] } } }, { backends: { a: fields } });
+  const change = (fields: Partial<BackendRecord>) =>
+    diff({ backends: { a: { ...fields, servers: [server("s")] } } }, { backends: { a: fields } });
   assert.is(change({ balance: "static-rr" }).verdict, "reload");
   assert.is(change({ balance: "source" }).verdict, "reload");
   assert.is(change({ balance: "source", hashType: "consistent" }).verdict, "runtime");
@@ -116,12 +192,25 @@ test("an algorithm that takes no dynamic server needs a reload, unless it is con
 
 test("on 3.4 a new backend is built before entries point to it, and a removed one goes after them", () => {
   const one: World = { backends: { a: { servers: [server("s1")] } }, maps: { "maps/host.map": "a.example a\n" } };
-  const two: World = { backends: { b: { guid: "g", servers: [server("s1")] } }, maps: { "maps/host.map": "b.example b\n" } };
+  const two: World = {
+    backends: { b: { guid: "g", servers: [server("s1")] } },
+    maps: { "maps/host.map": "b.example b\n" },
+  };
   const { verdict, ops } = diff(two, one);
   assert.is(verdict, "runtime");
   assert.equal(kinds(ops), [
-    "backend_add", "server_add", "server_enable", "backend_publish", "map_add", "map_del",
-    "backend_unpublish", "server_disable", "wait_srv_removable", "server_del", "wait_be_removable", "backend_del",
+    "backend_add",
+    "server_add",
+    "server_enable",
+    "backend_publish",
+    "map_add",
+    "map_del",
+    "backend_unpublish",
+    "server_disable",
+    "wait_srv_removable",
+    "server_del",
+    "wait_be_removable",
+    "backend_del",
   ]);
   assert.equal(ops[0], { kind: "backend_add", backend: "b", profile: "haptic-be-1", guid: "g" });
 });
@@ -129,7 +218,10 @@ test("on 3.4 a new backend is built before entries point to it, and a removed on
 test("before 3.4, for a structural backend and for a profile that is not loaded, a new backend needs a reload", () => {
   const next: World = { backends: { a: {} } };
   assert.is(diff(next, {}, { haproxyVersion: "3.2.1" }).verdict, "reload");
-  assert.is(diff({ backends: { a: { shape: "structural", shapeReason: "stick-table" } } }, {}).reasons[0], "backend a is new and structural (stick-table)");
+  assert.is(
+    diff({ backends: { a: { shape: "structural", shapeReason: "stick-table" } } }, {}).reasons[0],
+    "backend a is new and structural (stick-table)",
+  );
   assert.is(diff(next, { profiles: [] }).verdict, "reload");
   assert.is(diff(next, {}).verdict, "runtime");
 });
@@ -140,7 +232,13 @@ test("a profile that nothing uses any more does not force a reload", () => {
 
 test("every fixed field and every text outside servers needs a reload that names the backend", () => {
   const base: Partial<BackendRecord> = { servers: [server("s1")] };
-  for (const change of [{ mode: "tcp" }, { balance: "leastconn" }, { guid: "x" }, { body: "    option httpchk" }, { defaultServer: "check" }]) {
+  for (const change of [
+    { mode: "tcp" },
+    { balance: "leastconn" },
+    { guid: "x" },
+    { body: "    option httpchk" },
+    { defaultServer: "check" },
+  ]) {
     const { verdict, reasons } = diff({ backends: { a: { ...base, ...change } } }, { backends: { a: base } });
     assert.is(verdict, "reload");
     assert.match(reasons[0] as string, `backend a changed its ${Object.keys(change)[0]}`);
@@ -177,14 +275,22 @@ test("entries of an unordered map change one by one; duplicates and values with 
 });
 
 test("a map that the worker has not loaded is a file only", () => {
-  const loaded = { maps: new Set<string>(), certs: new Set<string>(), caFiles: new Set<string>(), crtLists: new Set<string>() };
+  const loaded = {
+    maps: new Set<string>(),
+    certs: new Set<string>(),
+    caFiles: new Set<string>(),
+    crtLists: new Set<string>(),
+  };
   assert.is(diff({ maps: { "maps/m": "a 2\n" } }, { maps: { "maps/m": "a 1\n" } }, { loaded }).verdict, "file_only");
 });
 
 test("certificates are set, or made before a crt-list names them; removed ones are files only", () => {
   const before: World = { certs: { "ssl/a.pem": "1" }, crtList: "ssl/a.pem a.example\nssl/z.pem z.example\n" };
   const { verdict, ops } = diff(
-    { certs: { "ssl/a.pem": "2", "ssl/b.pem": "1" }, crtList: "ssl/a.pem a.example\nssl/b.pem [alpn h2,http/1.1] b.example\nssl/z.pem z.example\n" },
+    {
+      certs: { "ssl/a.pem": "2", "ssl/b.pem": "1" },
+      crtList: "ssl/a.pem a.example\nssl/b.pem [alpn h2,http/1.1] b.example\nssl/z.pem z.example\n",
+    },
     before,
   );
   assert.is(verdict, "runtime");
@@ -192,11 +298,17 @@ test("certificates are set, or made before a crt-list names them; removed ones a
     { kind: "cert_set", path: "ssl/a.pem" },
     { kind: "cert_new", path: "ssl/b.pem" },
     {
-      kind: "crtlist_add", path: "general/list.txt", cert: "ssl/b.pem",
-      options: [{ name: "alpn", args: ["h2,http/1.1"] }], sni_filters: ["b.example"],
+      kind: "crtlist_add",
+      path: "general/list.txt",
+      cert: "ssl/b.pem",
+      options: [{ name: "alpn", args: ["h2,http/1.1"] }],
+      sni_filters: ["b.example"],
     },
   ]);
-  assert.equal(kinds(diff(before, { ...before, crtList: "ssl/a.pem a.example\nssl/y.pem y.example\nssl/z.pem z.example\n" }).ops), ["crtlist_del"]);
+  assert.equal(
+    kinds(diff(before, { ...before, crtList: "ssl/a.pem a.example\nssl/y.pem y.example\nssl/z.pem z.example\n" }).ops),
+    ["crtlist_del"],
+  );
   assert.is(diff({}, { certs: { "ssl/a.pem": "1" } }).verdict, "file_only");
 });
 
@@ -215,20 +327,35 @@ test("names that an entry of a crt-list gains are added at run time", () => {
   const list = (crtList: string): World => ({ crtList });
   const before = list("d.pem *\na.pem [alpn h2] a.example\nb.pem b.example\n");
   assert.equal(diff(list("d.pem *\na.pem [alpn h2] a.example c.example\nb.pem b.example\n"), before).ops, [
-    { kind: "crtlist_add", path: "general/list.txt", cert: "a.pem", options: [{ name: "alpn", args: ["h2"] }], sni_filters: ["c.example"] },
+    {
+      kind: "crtlist_add",
+      path: "general/list.txt",
+      cert: "a.pem",
+      options: [{ name: "alpn", args: ["h2"] }],
+      sni_filters: ["c.example"],
+    },
   ]);
   assert.is(diff(list("d.pem *\na.pem [alpn h2] a.example b.example\nb.pem b.example\n"), before).verdict, "reload");
   assert.is(diff(before, list("d.pem *\na.pem [alpn h2] a.example c.example\nb.pem b.example\n")).verdict, "reload");
 });
 
 test("a server that was added disabled gets its health checks when it is enabled", () => {
-  const world = (disabled: boolean, extra: string): World => ({ profiles: [{ ...PROFILE, text: "" }], backends: { a: { servers: [server("s", "10.0.0.1", { disabled, extra })] } } });
-  assert.equal(diff(world(false, "check inter 1s"), world(true, "check inter 1s")).ops, [{ kind: "server_enable", backend: "a", server: "s", health: true }]);
-  assert.equal(diff(world(false, ""), world(true, "")).ops, [{ kind: "server_set_state", backend: "a", server: "s", state: "ready" }]);
+  const world = (disabled: boolean, extra: string): World => ({
+    profiles: [{ ...PROFILE, text: "" }],
+    backends: { a: { servers: [server("s", "10.0.0.1", { disabled, extra })] } },
+  });
+  assert.equal(diff(world(false, "check inter 1s"), world(true, "check inter 1s")).ops, [
+    { kind: "server_enable", backend: "a", server: "s", health: true },
+  ]);
+  assert.equal(diff(world(false, ""), world(true, "")).ops, [
+    { kind: "server_set_state", backend: "a", server: "s", state: "ready" },
+  ]);
 });
 
 test("a general file reloads or not as it says", () => {
-  const general = (content: string, reload: boolean): World => ({ general: { "general/503.http": { text: content, reload } } });
+  const general = (content: string, reload: boolean): World => ({
+    general: { "general/503.http": { text: content, reload } },
+  });
   assert.equal(diff(general("2", true), general("1", true)).reasons, ["file general/503.http changed"]);
   assert.is(diff(general("2", false), general("1", false)).verdict, "file_only");
   assert.equal(diff({}, general("1", false)).removed, ["general/503.http"]);
@@ -250,11 +377,16 @@ interface Model {
 
 function modelOf(world: World): Model {
   const backends = Object.entries(world.backends ?? {}).map(([name, record]) => {
-    const servers = (record.servers ?? []).map((s) => [s.name, { at: `${s.address}:${s.port}`, weight: s.weight ?? 1, ready: s.disabled !== true }] as const);
+    const servers = (record.servers ?? []).map(
+      (s) => [s.name, { at: `${s.address}:${s.port}`, weight: s.weight ?? 1, ready: s.disabled !== true }] as const,
+    );
     return [name, new Map(servers)] as const;
   });
   const map = Object.values(world.maps ?? {})[0] ?? "";
-  const entries = map.split("\n").filter((line) => line !== "").map((line) => line.split(" ") as [string, string]);
+  const entries = map
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.split(" ") as [string, string]);
   return { backends: new Map(backends), published: new Set(backends.map(([name]) => name)), map: new Map(entries) };
 }
 
@@ -263,26 +395,71 @@ function run(model: Model, op: Op, next: World): void {
   const entry = servers?.get(op.server ?? "");
   const need = <T>(value: T | undefined): T => {
     assert.ok(value !== undefined, `${op.kind} has nothing to work on`);
-    return value as T;
+    return value;
   };
   switch (op.kind) {
-    case "backend_add": assert.not(servers); model.backends.set(need(op.backend), new Map()); break;
-    case "backend_publish": need(servers); model.published.add(need(op.backend)); break;
-    case "backend_unpublish": need(servers); assert.not([...model.map.values()].includes(need(op.backend))); model.published.delete(need(op.backend)); break;
-    case "backend_del": assert.is(need(servers).size, 0); assert.not(model.published.has(need(op.backend))); model.backends.delete(need(op.backend)); break;
-    case "server_add": assert.not(entry); need(servers).set(need(op.server), { at: `${op.address}:${op.port}`, weight: op.weight ?? 1, ready: false }); break;
-    case "server_enable": need(entry).ready = true; break;
-    case "server_disable": need(entry).ready = false; break;
-    case "server_set_addr": need(entry).at = `${op.address}:${op.port}`; break;
-    case "server_set_weight": need(entry).weight = need(op.weight ?? undefined); break;
-    case "server_set_state": need(entry).ready = op.state === "ready"; break;
-    case "server_del": assert.not(need(entry).ready); need(servers).delete(need(op.server)); break;
-    case "map_add": assert.not(model.map.has(need(op.key))); assert.ok(model.published.has(need(op.value))); model.map.set(need(op.key), need(op.value)); break;
-    case "map_set": assert.ok(model.map.has(need(op.key))); assert.ok(model.published.has(need(op.value))); model.map.set(need(op.key), need(op.value)); break;
-    case "map_del": assert.ok(model.map.delete(need(op.key))); break;
-    case "map_replace": model.map = modelOf(next).map; break;
-    case "wait_srv_removable": case "wait_be_removable": break;
-    default: assert.unreachable(op.kind);
+    case "backend_add":
+      assert.not(servers);
+      model.backends.set(need(op.backend), new Map());
+      break;
+    case "backend_publish":
+      need(servers);
+      model.published.add(need(op.backend));
+      break;
+    case "backend_unpublish":
+      need(servers);
+      assert.not([...model.map.values()].includes(need(op.backend)));
+      model.published.delete(need(op.backend));
+      break;
+    case "backend_del":
+      assert.is(need(servers).size, 0);
+      assert.not(model.published.has(need(op.backend)));
+      model.backends.delete(need(op.backend));
+      break;
+    case "server_add":
+      assert.not(entry);
+      need(servers).set(need(op.server), { at: `${op.address}:${op.port}`, weight: op.weight ?? 1, ready: false });
+      break;
+    case "server_enable":
+      need(entry).ready = true;
+      break;
+    case "server_disable":
+      need(entry).ready = false;
+      break;
+    case "server_set_addr":
+      need(entry).at = `${op.address}:${op.port}`;
+      break;
+    case "server_set_weight":
+      need(entry).weight = need(op.weight ?? undefined);
+      break;
+    case "server_set_state":
+      need(entry).ready = op.state === "ready";
+      break;
+    case "server_del":
+      assert.not(need(entry).ready);
+      need(servers).delete(need(op.server));
+      break;
+    case "map_add":
+      assert.not(model.map.has(need(op.key)));
+      assert.ok(model.published.has(need(op.value)));
+      model.map.set(need(op.key), need(op.value));
+      break;
+    case "map_set":
+      assert.ok(model.map.has(need(op.key)));
+      assert.ok(model.published.has(need(op.value)));
+      model.map.set(need(op.key), need(op.value));
+      break;
+    case "map_del":
+      assert.ok(model.map.delete(need(op.key)));
+      break;
+    case "map_replace":
+      model.map = modelOf(next).map;
+      break;
+    case "wait_srv_removable":
+    case "wait_be_removable":
+      break;
+    default:
+      assert.unreachable(op.kind);
   }
 }
 
@@ -299,10 +476,23 @@ test("running the operations on a model of the baseline gives the model of the n
   );
   const world = fc.dictionary(fc.constantFrom("a", "b", "c", "d", "e"), record).chain((servers) => {
     const names = Object.keys(servers);
-    const hosts = fc.dictionary(fc.constantFrom("h1", "h2", "h3", "h4"), names.length === 0 ? fc.constant("") : fc.constantFrom(...names));
+    const hosts = fc.dictionary(
+      fc.constantFrom("h1", "h2", "h3", "h4"),
+      names.length === 0 ? fc.constant("") : fc.constantFrom(...names),
+    );
     return hosts.map((entries): World => ({
-      backends: Object.fromEntries(Object.entries(servers).map(([name, list]) => [name, { servers: list.map((s) => JSON.parse(JSON.stringify(s))) }])),
-      maps: { "maps/host.map": Object.entries(entries).filter(([, value]) => value !== "").map(([k, v]) => `${k} ${v}\n`).join("") },
+      backends: Object.fromEntries(
+        Object.entries(servers).map(([name, list]) => [
+          name,
+          { servers: list.map((s) => JSON.parse(JSON.stringify(s))) },
+        ]),
+      ),
+      maps: {
+        "maps/host.map": Object.entries(entries)
+          .filter(([, value]) => value !== "")
+          .map(([k, v]) => `${k} ${v}\n`)
+          .join(""),
+      },
     }));
   });
   fc.assert(
@@ -334,7 +524,10 @@ test("a baseline map whose content is not known is replaced as a whole", () => {
   const trees = emptyTrees();
   const blind = planFile("maps/m", "map", [{ ...block, bytes: new Uint8Array(0) }]);
   const baseline = assemblePlan({ ...trees, files: trees.files.update(new Map([["maps/m", blind]])) });
-  const next = assemblePlan({ ...trees, files: trees.files.update(new Map([["maps/m", planFile("maps/m", "map", cutBlocks("a 2\n"))]])) });
+  const next = assemblePlan({
+    ...trees,
+    files: trees.files.update(new Map([["maps/m", planFile("maps/m", "map", cutBlocks("a 2\n"))]])),
+  });
   assert.equal(kinds(diffPlans(next, baseline, OPTIONS).ops), ["map_replace"]);
 });
 

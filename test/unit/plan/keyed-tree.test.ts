@@ -5,7 +5,10 @@ import { ChunkedTree, sha256, treeDifferences } from "../../../src/plan/index.ts
 
 const digestOf = (value: number): string => sha256(String(value));
 const key = fc.integer({ min: 0, max: 400 }).map((i) => `ns/name-${i}`);
-const step = fc.array(fc.tuple(key, fc.option(fc.integer({ min: 0, max: 5 }), { nil: undefined })), { minLength: 1, maxLength: 60 });
+const step = fc.array(fc.tuple(key, fc.option(fc.integer({ min: 0, max: 5 }), { nil: undefined })), {
+  minLength: 1,
+  maxLength: 60,
+});
 
 test("a tree's chunks and digest depend on its content, not on the order of changes", () => {
   fc.assert(
@@ -20,7 +23,10 @@ test("a tree's chunks and digest depend on its content, not on the order of chan
         }
         const fresh = ChunkedTree.from(model, digestOf);
         assert.is(tree.digest, fresh.digest);
-        assert.equal(tree.chunks.map((chunk) => chunk.digest), fresh.chunks.map((chunk) => chunk.digest));
+        assert.equal(
+          tree.chunks.map((chunk) => chunk.digest),
+          fresh.chunks.map((chunk) => chunk.digest),
+        );
         assert.is(tree.size, model.size);
       }
       const sorted = [...model].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -32,8 +38,19 @@ test("a tree's chunks and digest depend on its content, not on the order of chan
 });
 
 test("an update that changes nothing gives the same tree, one key gives all other chunks back", () => {
-  const tree = ChunkedTree.from(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, i] as const), digestOf);
-  assert.is(tree.update(new Map([["k5", 5], ["absent", undefined]])), tree);
+  const tree = ChunkedTree.from(
+    Array.from({ length: 10_000 }, (_, i) => [`k${i}`, i] as const),
+    digestOf,
+  );
+  assert.is(
+    tree.update(
+      new Map([
+        ["k5", 5],
+        ["absent", undefined],
+      ]),
+    ),
+    tree,
+  );
   const next = tree.update(new Map([["k5", 6]]));
   assert.is.not(next.digest, tree.digest);
   assert.is(next.chunks.filter((chunk) => !tree.chunks.includes(chunk)).length, 1);
@@ -41,8 +58,20 @@ test("an update that changes nothing gives the same tree, one key gives all othe
 });
 
 test("equal entries under other borders of key text have other digests", () => {
-  const a = ChunkedTree.from([["ab", 1], ["c", 1]], digestOf);
-  const b = ChunkedTree.from([["a", 1], ["bc", 1]], digestOf);
+  const a = ChunkedTree.from(
+    [
+      ["ab", 1],
+      ["c", 1],
+    ],
+    digestOf,
+  );
+  const b = ChunkedTree.from(
+    [
+      ["a", 1],
+      ["bc", 1],
+    ],
+    digestOf,
+  );
   assert.is.not(a.digest, b.digest);
 });
 
@@ -52,7 +81,9 @@ test("differences name exactly the keys that differ", () => {
     fc.property(content, step, (entries, changes) => {
       const before = ChunkedTree.from(Object.entries(entries), digestOf);
       const after = before.update(new Map(changes));
-      const found = new Map([...treeDifferences(before, after, digestOf)].map((difference) => [difference.key, difference]));
+      const found = new Map(
+        [...treeDifferences(before, after, digestOf)].map((difference) => [difference.key, difference]),
+      );
       for (const name of new Set([...Object.keys(entries), ...changes.map(([changed]) => changed)])) {
         const differs = before.get(name) !== after.get(name);
         assert.is(found.has(name), differs);

@@ -1,9 +1,19 @@
 /** A small but whole configuration of routes, services and endpoints, with the stores to feed it. */
 import { joinBlocks, type RenderPlan } from "../../../src/plan/index.ts";
-import { createRenderService, type RenderContext, type RenderOutcome, type RenderService, type RenderServiceOptions } from "../../../src/render/index.ts";
+import {
+  createRenderService,
+  type RenderContext,
+  type RenderOutcome,
+  type RenderService,
+  type RenderServiceOptions,
+} from "../../../src/render/index.ts";
 import { createStoreSet, type KubeObject, ObjectStore, type StoreSet } from "../../../src/stores/index.ts";
 
-export const DATAPLANE = { mapsDir: "/etc/haproxy/maps", sslCertsDir: "/etc/haproxy/ssl", generalStorageDir: "/etc/haproxy/general" };
+export const DATAPLANE = {
+  mapsDir: "/etc/haproxy/maps",
+  sslCertsDir: "/etc/haproxy/ssl",
+  generalStorageDir: "/etc/haproxy/general",
+};
 
 export const INDEXES: Readonly<Record<string, readonly string[]>> = {
   routes: ["metadata.namespace", "metadata.name"],
@@ -55,16 +65,30 @@ backend none from base
 `,
 };
 
-export function options(templates: Readonly<Record<string, string>> = TEMPLATES, more: Partial<RenderServiceOptions> = {}): RenderServiceOptions {
-  const incremental = { hosts: { source: "routes" }, backends: { source: "routes", effects: ["backendPlan", "recordEvent"] } };
-  const names = (prefix: string): string[] => Object.keys(templates).filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+export function options(
+  templates: Readonly<Record<string, string>> = TEMPLATES,
+  more: Partial<RenderServiceOptions> = {},
+): RenderServiceOptions {
+  const incremental = {
+    hosts: { source: "routes" },
+    rules: { source: "routes" },
+    aaa: { source: "routes", effects: ["backendPlan"] },
+    backends: { source: "routes", effects: ["backendPlan", "recordEvent"] },
+  };
+  const names = (prefix: string): string[] =>
+    Object.keys(templates)
+      .filter((name) => name.startsWith(prefix))
+      .map((name) => name.slice(prefix.length));
   return {
     spec: {
       watchedResources: Object.fromEntries(Object.entries(INDEXES).map(([alias, indexBy]) => [alias, { indexBy }])),
       templateSnippets: Object.fromEntries(
         Object.keys(templates)
           .filter((name) => name !== "haproxy.cfg" && !/^(map|file|cert):/.test(name))
-          .map((name) => [name, name in incremental ? { incremental: incremental[name as keyof typeof incremental] } : {}]),
+          .map((name) => [
+            name,
+            name in incremental ? { incremental: incremental[name as keyof typeof incremental] } : {},
+          ]),
       ),
       maps: Object.fromEntries(names("map:").map((name) => [name, { ordered: name !== "host.map" }])),
       files: Object.fromEntries(names("file:").map((name) => [name, {}])),
@@ -77,7 +101,10 @@ export function options(templates: Readonly<Record<string, string>> = TEMPLATES,
   };
 }
 
-export function service(templates?: Readonly<Record<string, string>>, more?: Partial<RenderServiceOptions>): RenderService {
+export function service(
+  templates?: Readonly<Record<string, string>>,
+  more?: Partial<RenderServiceOptions>,
+): RenderService {
   const { service: made, problems } = createRenderService(options(templates, more));
   if (problems.length > 0) throw new Error(problems.map((problem) => problem.text).join("\n"));
   return made;
@@ -92,7 +119,10 @@ export interface World {
 
 export function world(): World {
   const stores = Object.fromEntries(
-    Object.entries(INDEXES).map(([alias, indexBy]) => [alias, new ObjectStore({ indexBy, ignoreFields: [], fieldSelector: "" }, "v1")]),
+    Object.entries(INDEXES).map(([alias, indexBy]) => [
+      alias,
+      new ObjectStore({ indexBy, ignoreFields: [], fieldSelector: "" }, "v1"),
+    ]),
   );
   return {
     set: createStoreSet(Object.entries(stores)),
@@ -103,17 +133,32 @@ export function world(): World {
 }
 
 export const route = (namespace: string, name: string, host: string, to: string, more: object = {}): KubeObject => ({
-  apiVersion: "example.org/v1", kind: "Route", metadata: { namespace, name, uid: `${namespace}-${name}` }, spec: { host, service: to, ...more },
+  apiVersion: "example.org/v1",
+  kind: "Route",
+  metadata: { namespace, name, uid: `${namespace}-${name}` },
+  spec: { host, service: to, ...more },
 });
 export const target = (namespace: string, name: string, balance?: string): KubeObject => ({
-  apiVersion: "v1", kind: "Service", metadata: { namespace, name }, spec: balance === undefined ? {} : { balance },
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { namespace, name },
+  spec: balance === undefined ? {} : { balance },
 });
 export const slice = (namespace: string, name: string, of: string, addresses: readonly string[]): KubeObject => ({
-  apiVersion: "v1", kind: "Slice", metadata: { namespace, name, labels: { service: of } }, addresses,
+  apiVersion: "v1",
+  kind: "Slice",
+  metadata: { namespace, name, labels: { service: of } },
+  addresses,
 });
 
 export function context(of: World, more: Partial<RenderContext> = {}): RenderContext {
-  return { snapshot: of.set.snapshot(), haproxyPods: undefined, capabilities: { supports_crt_list: true }, renderMode: "reconcile", ...more };
+  return {
+    snapshot: of.set.snapshot(),
+    haproxyPods: undefined,
+    capabilities: { supports_crt_list: true },
+    renderMode: "reconcile",
+    ...more,
+  };
 }
 
 export const never = new AbortController().signal;

@@ -7,7 +7,9 @@ const unit = (): Unit => ({ reads: [] });
 
 function affected(index: ReadIndex, change: Partial<StoreChange>): Unit[] {
   const found: Unit[] = [];
-  index.affected({ alias: "services", id: "a/b", before: undefined, after: undefined, ...change }, (each) => found.push(each));
+  index.affected({ alias: "services", id: "a/b", before: undefined, after: undefined, ...change }, (each) =>
+    found.push(each),
+  );
   return found;
 }
 

@@ -4,13 +4,42 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { diffPlans, type OpKind, type RenderPlan } from "../../../src/plan/index.ts";
 import { createRenderService } from "../../../src/render/index.ts";
-import { context, never, options, planOf, render, route, service, slice, target, TEMPLATES, text, texts, type World, world } from "./fixture.ts";
+import {
+  context,
+  never,
+  options,
+  planOf,
+  render,
+  route,
+  service,
+  slice,
+  target,
+  TEMPLATES,
+  text,
+  texts,
+  type World,
+  world,
+} from "./fixture.ts";
 
 const OPS = new Set<OpKind>([
-  "backend_add", "backend_publish", "backend_unpublish", "backend_del", "wait_be_removable", "server_add", "server_enable",
-  "server_disable", "server_set_addr", "wait_srv_removable", "server_del", "map_add", "map_set", "map_del", "map_replace",
+  "backend_add",
+  "backend_publish",
+  "backend_unpublish",
+  "backend_del",
+  "wait_be_removable",
+  "server_add",
+  "server_enable",
+  "server_disable",
+  "server_set_addr",
+  "wait_srv_removable",
+  "server_del",
+  "map_add",
+  "map_set",
+  "map_del",
+  "map_replace",
 ]);
-const diff = (next: RenderPlan, baseline: RenderPlan) => diffPlans(next, baseline, { haproxyVersion: "3.4.7", agentOps: OPS });
+const diff = (next: RenderPlan, baseline: RenderPlan) =>
+  diffPlans(next, baseline, { haproxyVersion: "3.4.7", agentOps: OPS });
 
 function filled(): World {
   const on = world();
@@ -25,13 +54,25 @@ test("files hold what the templates say, backends in their places and profiles i
   const plan = await planOf(service(), filled());
   const config = text(plan, "haproxy.cfg") as string;
   const profile = [...plan.profiles.entries()][0]?.[0] as string;
-  assert.match(config, `timeout server 10s\ndefaults ${profile}\n    mode http\n    balance roundrobin\nfrontend http from base\n`);
-  assert.match(config, `backend ns_web from ${profile}\n    server web-1-0 10.0.0.1:8080\n    server web-1-1 10.0.0.2:8080\n`);
+  assert.match(
+    config,
+    `timeout server 10s\ndefaults ${profile}\n    mode http\n    balance roundrobin\nfrontend http from base\n`,
+  );
+  assert.match(
+    config,
+    `backend ns_web from ${profile}\n    server web-1-0 10.0.0.1:8080\n    server web-1-1 10.0.0.2:8080\n`,
+  );
   assert.not.match(config, "haptic:");
   assert.is(text(plan, "maps/host.map"), "# host -> backend\na.example ns_web\nb.example ns_api\n");
   assert.is(text(plan, "maps/names.map"), "a web\nb api\n");
   assert.is(text(plan, "general/error.http"), "HTTP/1.0 503 Unavailable\n\nsorry\n");
-  assert.equal([...plan.maps.entries()].map(([path, map]) => [path, map.ordered]), [["maps/host.map", false], ["maps/names.map", true]]);
+  assert.equal(
+    [...plan.maps.entries()].map(([path, map]) => [path, map.ordered]),
+    [
+      ["maps/host.map", false],
+      ["maps/names.map", true],
+    ],
+  );
   assert.equal(plan.backends.get("ns_web")?.record.servers.length, 2);
   assert.is(plan.backends.get("ns_web")?.record.shape, "dynamic");
 });
@@ -55,7 +96,9 @@ test("a changed object runs only what read it, and the difference is what change
   const { result } = await render(rendering, on);
   assert.is(result?.cacheState, "warm");
   assert.is(result?.stats.executed, 1);
-  assert.equal(diff(result?.plan as RenderPlan, before).ops, [{ kind: "server_set_addr", backend: "ns_web", server: "web-1-1", address: "10.0.0.3", port: 8080 }]);
+  assert.equal(diff(result?.plan as RenderPlan, before).ops, [
+    { kind: "server_set_addr", backend: "ns_web", server: "web-1-1", address: "10.0.0.3", port: 8080 },
+  ]);
 });
 
 test("a new route is a runtime change: comments that components write do not count", async () => {
@@ -66,7 +109,10 @@ test("a new route is a runtime change: comments that components write do not cou
   on.put("endpoints", slice("ns", "new-1", "new", ["10.0.0.9"]));
   const result = diff(await planOf(rendering, on), before);
   assert.is(result.verdict, "runtime", result.reasons.join());
-  assert.equal(result.ops.map((op) => op.kind), ["backend_add", "server_add", "server_enable", "backend_publish", "map_add", "map_replace"]);
+  assert.equal(
+    result.ops.map((op) => op.kind),
+    ["backend_add", "server_add", "server_enable", "backend_publish", "map_add", "map_replace"],
+  );
 });
 
 test("an object that appears wakes those who looked for it in vain", async () => {
@@ -74,7 +120,11 @@ test("an object that appears wakes those who looked for it in vain", async () =>
   const rendering = service();
   const { result } = await render(rendering, on);
   assert.equal(result?.events, [
-    { object: { apiVersion: "example.org/v1", kind: "Route", namespace: "ns", name: "b", uid: "ns-b" }, reason: "ServiceNotFound", message: "there is no service api" },
+    {
+      object: { apiVersion: "example.org/v1", kind: "Route", namespace: "ns", name: "b", uid: "ns-b" },
+      reason: "ServiceNotFound",
+      message: "there is no service api",
+    },
   ]);
   on.put("services", target("ns", "api", "leastconn"));
   const next = await render(rendering, on);
@@ -103,7 +153,10 @@ test("a broken object keeps its last good output, is named, and harms nobody els
   on.put("routes", route("ns", "a", "a.example", "web", { broken: true }));
   on.put("routes", route("ns", "c", "c.example", "new"));
   const { result, isolated } = await render(rendering, on);
-  assert.equal(isolated.map(({ source, id, problem }) => [source, id, problem.template, problem.line]), [["routes", "ns/a", "backends", 17]]);
+  assert.equal(
+    isolated.map(({ source, id, problem }) => [source, id, problem.template, problem.line]),
+    [["routes", "ns/a", "backends", 17]],
+  );
   assert.match(isolated[0]?.problem.message as string, "this route is broken");
   assert.match(text(result?.plan as RenderPlan, "haproxy.cfg") as string, "server web-1-1 10.0.0.2:8080");
   assert.match(text(result?.plan as RenderPlan, "maps/host.map") as string, "c.example ns_new\n");
@@ -112,14 +165,20 @@ test("a broken object keeps its last good output, is named, and harms nobody els
 });
 
 test("a root that fails gives problems and no result, and the next good state a result", async () => {
-  const templates = { ...TEMPLATES, "file:error.http": `{% if len(resources.routes.List()) > 2 %}{% fail("too many") %}{% end %}fine` };
+  const templates = {
+    ...TEMPLATES,
+    "file:error.http": `{% if len(resources.routes.List()) > 2 %}{% fail("too many") %}{% end %}fine`,
+  };
   const on = filled();
   const rendering = service(templates);
   await planOf(rendering, on);
   on.put("routes", route("ns", "c", "c.example", "new"));
   const failed = await render(rendering, on);
   assert.is(failed.result, undefined);
-  assert.equal(failed.problems.map(({ template, line }) => [template, line]), [["file:error.http", 1]]);
+  assert.equal(
+    failed.problems.map(({ template, line }) => [template, line]),
+    [["file:error.http", 1]],
+  );
   on.drop("routes", "ns", "b");
   const mended = await render(rendering, on);
   assert.is(mended.result?.plan.id, (await planOf(service(templates), on)).id);
@@ -133,7 +192,10 @@ test("templates that do not compile are told by place", () => {
 });
 
 test("profiles without a place for them are a problem with a hint", async () => {
-  const templates = { ...TEMPLATES, "haproxy.cfg": (TEMPLATES["haproxy.cfg"] as string).replace("{{ planRegistry.ProfileGroup() }}\n", "") };
+  const templates = {
+    ...TEMPLATES,
+    "haproxy.cfg": (TEMPLATES["haproxy.cfg"] as string).replace("{{ planRegistry.ProfileGroup() }}\n", ""),
+  };
   const { result, problems } = await render(service(templates), filled());
   assert.is(result, undefined);
   assert.match(problems[0]?.message as string, "ProfileGroup");
@@ -153,6 +215,60 @@ test("registered files are in the plan, and a conflict with a template's own fil
   assert.match(problems[0]?.message as string, "general/error.http is registered, but file:error.http makes it too");
 });
 
+test("a root that takes snippets as strings follows their instances, and who wins a backend", async () => {
+  const config = (TEMPLATES["haproxy.cfg"] as string).replace(
+    `{{ render "backends" }}`,
+    `{% var text = render "backends" %}{{ text }}\n{{ render "aaa" }}`,
+  );
+  const aaa = `{% if not isNil(resources.services.GetSingle("ns", "switch")) %}{{ planRegistry.Backend(map[string]any{"name": "ns_web"}, "backend ns_web\\n    # early\\n") }}{% end %}`;
+  const templates = { ...TEMPLATES, "haproxy.cfg": config, aaa };
+  const on = filled();
+  const rendering = service(templates);
+  await planOf(rendering, on);
+  const changes = [
+    (): void => on.put("services", target("ns", "switch")),
+    (): void => on.drop("routes", "ns", "b"),
+    (): void => on.drop("services", "ns", "switch"),
+  ];
+  for (const change of changes) {
+    change();
+    const plan = await planOf(rendering, on);
+    const fresh = await planOf(service(templates), on);
+    assert.equal(texts(plan), texts(fresh));
+    assert.is(plan.id, fresh.id);
+  }
+});
+
+test("a root that begins to share values makes those that share already run again", async () => {
+  const templates = {
+    ...TEMPLATES,
+    "file:a": `{% if len(resources.services.List()) > 1 %}{% var n, first = shared.ComputeIfAbsent("n", func() any { return "a" }) %}{{ n }} {{ first }}{% end %}`,
+    "file:b": `{% var n, first = shared.ComputeIfAbsent("n", func() any { return "b" }) %}{{ n }} {{ first }}`,
+  };
+  const on = filled();
+  const rendering = service(templates);
+  assert.is(text(await planOf(rendering, on), "general/b"), "b true\n");
+  on.put("services", target("ns", "other"));
+  const plan = await planOf(rendering, on);
+  assert.equal([text(plan, "general/a"), text(plan, "general/b")], ["a true\n", "a false\n"]);
+});
+
+test("what a component writes outside backends belongs to the section of its mount", async () => {
+  const templates = (first: string, second: string): Record<string, string> => ({
+    ...TEMPLATES,
+    "haproxy.cfg": `frontend one\n    bind 127.0.0.1:1\n{{ render "${first}" }}\nfrontend two\n    bind 127.0.0.1:2\n{{ render "${second}" }}\n`,
+    rules: "    acl a hdr(host) {{ item.spec.host }}\n",
+  });
+  const on = filled();
+  const rendering = service(templates("rules", "hosts"));
+  const before = await planOf(rendering, on);
+  on.put("routes", route("ns", "c", "c.example", "new"));
+  const reasons = diff(await planOf(rendering, on), before).reasons;
+  assert.equal(reasons, ["frontend one changed", "frontend two changed"]);
+  const moved = diff(await planOf(service(templates("hosts", "rules")), on), await planOf(rendering, on)).reasons;
+  assert.equal(moved, ["frontend one changed", "frontend two changed"]);
+});
+
 test("roots that share values run together, the others do not", async () => {
   const templates = {
     ...TEMPLATES,
@@ -163,15 +279,39 @@ test("roots that share values run together, the others do not", async () => {
   const on = filled();
   const rendering = service(templates);
   const first = await planOf(rendering, on);
-  assert.equal([text(first, "general/one"), text(first, "general/two"), text(first, "general/three")], ["1 true\n", "1 false\n", "hello\n"]);
+  assert.equal(
+    [text(first, "general/one"), text(first, "general/two"), text(first, "general/three")],
+    ["1 true\n", "1 false\n", "hello\n"],
+  );
   on.put("services", target("ns", "other"));
   const { result } = await render(rendering, on);
   assert.is(result?.stats.executed, 2);
-  assert.equal([text(result?.plan as RenderPlan, "general/one"), text(result?.plan as RenderPlan, "general/two")], ["2 true\n", "2 false\n"]);
+  assert.equal(
+    [text(result?.plan as RenderPlan, "general/one"), text(result?.plan as RenderPlan, "general/two")],
+    ["2 true\n", "2 false\n"],
+  );
+});
+
+test("what the fleet can do is known to roots and components, and a change of it renders everything anew", async () => {
+  const templates = {
+    ...TEMPLATES,
+    "file:can": `{{ capabilities.supports_crt_list }} {{ capabilities["unheard_of"] }}`,
+    hosts: `{{ item.spec.host }} {{ capabilities.supports_crt_list }}\n`,
+  };
+  const on = filled();
+  const rendering = service(templates);
+  const first = await render(rendering, on);
+  assert.is(text(first.result?.plan as RenderPlan, "general/can"), "true false\n");
+  const second = await render(rendering, on, { capabilities: { supports_crt_list: false } });
+  assert.is(text(second.result?.plan as RenderPlan, "general/can"), "false false\n");
+  assert.match(text(second.result?.plan as RenderPlan, "maps/host.map") as string, "a.example false\n");
 });
 
 test("the HAProxy pods are a store whose change runs its readers", async () => {
-  const templates = { ...TEMPLATES, "file:pods": `{% for _, pod := range controller.haproxy_pods.List() %}{{ pod.metadata.name }} {% end %}` };
+  const templates = {
+    ...TEMPLATES,
+    "file:pods": `{% for _, pod := range controller.haproxy_pods.List() %}{{ pod.metadata.name }} {% end %}`,
+  };
   const rendering = service(templates);
   const on = filled();
   const pods = world();
@@ -207,7 +347,10 @@ test("a render that is abandoned leaves nothing that the next one could get wron
       await setImmediate();
     },
   });
-  await rendering.render(context(on), controller.signal).then(() => assert.unreachable(), (error: Error) => assert.is(error.message, "superseded"));
+  await rendering.render(context(on), controller.signal).then(
+    () => assert.unreachable(),
+    (error: Error) => assert.is(error.message, "superseded"),
+  );
   on.put("endpoints", slice("ns", "s1-1", "s1", ["10.0.0.7"]));
   on.drop("routes", "ns", "r3");
   const plan = await planOf(rendering, on);
@@ -216,33 +359,92 @@ test("a render that is abandoned leaves nothing that the next one could get wron
   assert.is(plan.id, fresh.id);
 });
 
-test("incremental equals full: after any sequence of changes, bytes and identity are those of a fresh service", async () => {
-  const namespace = fc.constantFrom("n1", "n2");
-  const small = (prefix: string) => fc.integer({ min: 0, max: 6 }).map((i) => `${prefix}${i}`);
-  const address = fc.integer({ min: 1, max: 9 }).map((i) => `10.0.0.${i}`);
-  type Change = (on: World) => void;
-  const change: fc.Arbitrary<Change> = fc.oneof(
-    fc.tuple(namespace, small("r"), small("h"), small("s")).map(([ns, name, host, to]): Change => (on) => on.put("routes", route(ns, name, `${host}.example`, to))),
-    fc.tuple(namespace, small("r")).map(([ns, name]): Change => (on) => on.drop("routes", ns, name)),
-    fc.tuple(namespace, small("s"), fc.constantFrom(undefined, "leastconn", "random")).map(([ns, name, balance]): Change => (on) => on.put("services", target(ns, name, balance))),
-    fc.tuple(namespace, small("s")).map(([ns, name]): Change => (on) => on.drop("services", ns, name)),
-    fc.tuple(namespace, small("e"), small("s"), fc.array(address, { maxLength: 3 })).map(([ns, name, of, list]): Change => (on) => on.put("endpoints", slice(ns, name, of, list))),
-    fc.tuple(namespace, small("e")).map(([ns, name]): Change => (on) => on.drop("endpoints", ns, name)),
-  );
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.array(change, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 10 }), async (steps) => {
-      const on = world();
-      const rendering = service();
-      for (const changes of steps) {
-        for (const apply of changes) apply(on);
-        const warm = await planOf(rendering, on);
-        const fresh = await planOf(service(), on);
-        assert.equal(texts(warm), texts(fresh));
-        assert.is(warm.id, fresh.id);
-      }
-    }),
-    { numRuns: 40 },
-  );
-});
+/** Mounts that come and go, text of snippets as strings, shared values, sections placed by hand. */
+const VARIANT: Readonly<Record<string, string>> = {
+  ...TEMPLATES,
+  "haproxy.cfg": `global
+{{ planRegistry.ProfileGroup() }}
+{{ planRegistry.Section("profile", "base", "defaults base\\n    mode http\\n") }}
+{% if len(resources.services.List()) > 2 %}
+{{ render "backends" }}
+{% else %}
+frontend few from base
+{% var text = render "hosts" %}
+    # {{ len(text) }}
+{{ text | indent(4) }}
+{% end %}
+{% if len(resources.endpoints.List()) > 2 %}
+{{ planRegistry.Backend(map[string]any{"name": "n1_s1"}, "backend n1_s1\\n") }}
+{% end %}
+{{ planRegistry.Section("backend", "none", "backend none\\n    mode http\\n") }}
+`,
+  "map:host.map": `{% planRegistry.MapMeta(pathResolver.GetPath("host.map", "map"), len(resources.services.List()) > 1) %}{{ render "hosts" }}`,
+  "map:names.map": `{% for _, route := range resources.routes.Fetch("n1") %}{% if first_seen("host", route.spec.host) %}{{ route.spec.host }} {{ route.spec.service }}
+{% end %}{% end %}`,
+  "file:shared": `{% var n, first = shared.ComputeIfAbsent("n", func() any { return len(resources.routes.List()) }) %}{{ n }} {{ first }}
+{% if len(resources.services.List()) > 1 %}{% fileRegistry.Register("file", "more.txt", tostring(n)) %}{% end %}`,
+  "file:late": `{% if len(resources.endpoints.Fetch("n2")) > 0 %}{{ shared.Get("n") }}{% end %}`,
+};
+
+for (const [what, templates] of [
+  ["a plain configuration", TEMPLATES],
+  ["one that uses everything", VARIANT],
+] as const)
+  test(`incremental equals full: after any sequence of changes, bytes and identity are those of a fresh service (${what})`, async () => {
+    const namespace = fc.constantFrom("n1", "n2");
+    const small = (prefix: string) => fc.integer({ min: 0, max: 2 }).map((i) => `${prefix}${i}`);
+    const address = fc.integer({ min: 1, max: 9 }).map((i) => `10.0.0.${i}`);
+    type Change = (on: World) => void;
+    const change: fc.Arbitrary<Change> = fc.oneof(
+      fc.tuple(namespace, small("r"), small("h"), small("s")).map(
+        ([ns, name, host, to]): Change =>
+          (on) =>
+            on.put("routes", route(ns, name, `${host}.example`, to)),
+      ),
+      fc.tuple(namespace, small("r")).map(
+        ([ns, name]): Change =>
+          (on) =>
+            on.drop("routes", ns, name),
+      ),
+      fc.tuple(namespace, small("s"), fc.constantFrom(undefined, "leastconn", "random")).map(
+        ([ns, name, balance]): Change =>
+          (on) =>
+            on.put("services", target(ns, name, balance)),
+      ),
+      fc.tuple(namespace, small("s")).map(
+        ([ns, name]): Change =>
+          (on) =>
+            on.drop("services", ns, name),
+      ),
+      fc.tuple(namespace, small("e"), small("s"), fc.array(address, { maxLength: 3 })).map(
+        ([ns, name, of, list]): Change =>
+          (on) =>
+            on.put("endpoints", slice(ns, name, of, list)),
+      ),
+      fc.tuple(namespace, small("e")).map(
+        ([ns, name]): Change =>
+          (on) =>
+            on.drop("endpoints", ns, name),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(change, { minLength: 1, maxLength: 3 }), { minLength: 8, maxLength: 20 }),
+        async (steps) => {
+          const on = world();
+          const rendering = service(templates);
+          for (const changes of steps) {
+            for (const apply of changes) apply(on);
+            const warm = await planOf(rendering, on);
+            const fresh = await planOf(service(templates), on);
+            assert.equal(texts(warm), texts(fresh));
+            assert.is(warm.id, fresh.id);
+            assert.equal([...warm.maps.entries()], [...fresh.maps.entries()]);
+          }
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
 
 test.run();
