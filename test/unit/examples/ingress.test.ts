@@ -320,7 +320,7 @@ test("a broken default certificate is named, the others are served, and unknown 
       tlsSecret("demo-tls", ...demo),
     )
     .render();
-  assert.match(rendered.events.join("\n"), /^InvalidCertificate Secret default\/default-certificate: .*are refused$/);
+  assert.match(rendered.events.join("\n"), /^InvalidCertificate Secret default\/default-certificate: .*are refused$/m);
   assert.is(
     rendered.files.get("general/certificates.list"),
     "certs/default_demo-tls.pem [alpn h2,http/1.1] demo.localhost\n",
