@@ -19,8 +19,6 @@ export interface NarratorOptions {
   readonly verbose: boolean;
 }
 
-/** Resources whose changes are our own book-keeping or the controller's answers, and change no traffic. */
-const SILENT = new Set(["events", "leases", "pods", "haproxycfgs"]);
 const KEPT_LINES = 20;
 
 interface LogLine {
@@ -66,8 +64,8 @@ export class Narrator implements DevListener {
     return () => this.#followers.delete(follower);
   }
 
-  changed(object: string, resource: string): void {
-    if (!SILENT.has(resource)) this.#ledger.changed(object, this.#options.now());
+  changed(object: string): void {
+    this.#ledger.changed(object, this.#options.now());
   }
 
   output(source: string, line: string): void {

@@ -264,9 +264,16 @@ async function scaleUp(cluster: DevCluster, scenario: Scenario, seen: FirstAnswe
 /** A new host on a new backend; from the object's being stored to the first 200, of the slowest pod. */
 async function addHost({ session }: DevCluster, scenario: Scenario, reports: LaneReport[]): Promise<number> {
   for (const object of newWorkload) session.api.objects.create(object);
-  await within("the new workload's pod", () =>
-    session.workloads.serving("default/once").length === 1 ? true : undefined,
-  );
+  await within("the new workload's endpoint", () => {
+    const slice = session.api.objects.get({
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      name: "once-dev",
+    });
+    return (slice as unknown as EndpointSliceShape | undefined)?.endpoints?.length === 1 ? true : undefined;
+  });
+  // Its watch is another one than the new object's: a moment later its endpoint is known, and a 503 would be a fault.
+  await sleep(50);
   const first = new Map<string, number>();
   const lanes = session.pods.map(({ spec }) =>
     startLane({

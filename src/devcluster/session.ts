@@ -39,8 +39,8 @@ export interface DevListener {
   say(line: string): void;
   /** A line of a container's output. */
   output(source: string, line: string): void;
-  /** An object was stored, by `Kind namespace/name`. */
-  changed(object: string, resource: string, deleted: boolean): void;
+  /** An object that the configuration watches, or the configuration, was stored: `Kind namespace/name`. */
+  changed(object: string): void;
 }
 
 const CONFIG_API = "haproxy-haptic.org/v1alpha1";
@@ -91,6 +91,7 @@ export class DevSession {
   #controller: RunningProcess | undefined;
   #config: { readonly name: string; readonly namespace: string } | undefined;
   readonly pods: DevPod[] = [];
+  readonly #generations = new Map<string, number>();
 
   constructor(options: DevOptions, listener: DevListener) {
     this.options = options;
@@ -146,7 +147,7 @@ export class DevSession {
       log: (text) => this.#listener.say(text),
     });
     this.#api = api;
-    api.onChange((resource, object, deleted) => this.#listener.changed(displayName(object), resource, deleted));
+    api.onChange((resource, object) => this.#tellChange(resource, object));
     writeFileSync(this.kubeconfigPath, api.kubeconfig, { mode: 0o600 });
     this.#client = createKubeClient(directConnection({ server: api.url, origin: "haptic dev" }), {
       userAgent: "haptic-dev",
@@ -267,6 +268,27 @@ export class DevSession {
     await this.#apiEnd;
     await this.#keeper?.clear(GRACE_MS);
     this.#addresses?.release();
+  }
+
+  /** A write to the status alone brings no new generation; most kinds that are watched here have none. */
+  #tellChange(resource: string, object: ApiObject): void {
+    const { uid = "", generation } = object.metadata;
+    const isConfig = resource.startsWith("haproxytemplate");
+    if (!isConfig && !this.#watched().has(resource)) return;
+    if (generation !== undefined && this.#generations.get(uid) === generation) return;
+    if (generation !== undefined) this.#generations.set(uid, generation);
+    this.#listener.changed(displayName(object));
+  }
+
+  /** Plural names of what the configuration watches. */
+  #watched(): ReadonlySet<string> {
+    if (this.#config === undefined) return new Set();
+    const { name, namespace } = this.#config;
+    const config = this.api.objects.get({ apiVersion: CONFIG_API, kind: "HAProxyTemplateConfig", name, namespace });
+    const { watchedResources = {} } = (config?.["spec"] ?? {}) as {
+      watchedResources?: Record<string, { resources: string }>;
+    };
+    return new Set(Object.values(watchedResources).map(({ resources }) => resources));
   }
 
   #chooseConfig(): ApiObject {

@@ -63,6 +63,8 @@ export class Workloads {
   readonly #services: ObjectFold;
   readonly #podObjects: ObjectFold;
   #pods: RunningPod[] = [];
+  /** Pods that terminate, and whose endpoints do not say so yet. */
+  readonly #leaving: RunningPod[] = [];
   #serial = 0;
   /** What was written last, by object; an equal write is left out. */
   readonly #written = new Map<string, string>();
@@ -104,6 +106,7 @@ export class Workloads {
     for (const deployment of this.#deployments.values()) await this.#scale(deployment);
     for (const pod of this.#pods) if (!this.#deployments.has(pod.owner)) this.#terminate(pod);
     await this.#publishEndpoints();
+    this.#endLeaving();
     for (const deployment of this.#deployments.values()) await this.#publishStatus(deployment);
   }
 
@@ -180,19 +183,26 @@ export class Workloads {
     await this.#deps.client.mergePatch(pods, name, { status }, { subresource: "status", fieldManager: MANAGER });
   }
 
-  /** Takes a pod out: endpoints say terminating at once, the backend stops after its grace, then the object goes. */
+  /** Takes a pod out: first its endpoint says terminating; once that is stored the backend stops, after its grace. */
   #terminate(pod: RunningPod): void {
     if (pod.terminating) return;
     pod.terminating = true;
-    const removeObject = async (): Promise<void> => {
-      await pod.backend.stop();
-      this.#pods = this.#pods.filter((other) => other !== pod);
-      this.#deps.addresses.give(pod.backend.address);
-      this.#changed();
-      await this.#deps.client.delete(target("v1", "pods", pod.namespace), pod.name, { uid: pod.uid });
-    };
-    // A Pod object that cannot be deleted any more is gone, or goes with the API.
-    removeObject().catch(() => undefined);
+    this.#leaving.push(pod);
+  }
+
+  #endLeaving(): void {
+    for (const pod of this.#leaving.splice(0)) {
+      // A Pod object that cannot be deleted any more is gone, or goes with the API.
+      this.#end(pod).catch(() => undefined);
+    }
+  }
+
+  async #end(pod: RunningPod): Promise<void> {
+    await pod.backend.stop();
+    this.#pods = this.#pods.filter((other) => other !== pod);
+    this.#deps.addresses.give(pod.backend.address);
+    this.#changed();
+    await this.#deps.client.delete(target("v1", "pods", pod.namespace), pod.name, { uid: pod.uid });
   }
 
   async #publishEndpoints(): Promise<void> {

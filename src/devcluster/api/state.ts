@@ -1,6 +1,7 @@
 /** A new, empty API: built-in resources, the namespaces every cluster has. */
 import { randomUUID } from "node:crypto";
 import { Allocator } from "./operations/allocator.ts";
+import { followOwners } from "./operations/collector.ts";
 import { defaultWriteOptions } from "./operations/context.ts";
 import type { ApiState } from "./operations/context.ts";
 import { create } from "./operations/write.ts";
@@ -29,6 +30,7 @@ export function newState(options: StateOptions): ApiState {
     uid: randomUUID,
   };
   followDefinitions(state);
+  followOwners(state);
   const namespaces = registry.find("v1", "namespaces");
   if (namespaces !== undefined) {
     for (const name of ["default", "kube-node-lease", "kube-public", "kube-system"]) {

@@ -72,7 +72,7 @@ export class StatusError extends Error {
 const withGroup = (name: string | undefined, group: string, kind: string): StatusDetails => ({
   ...(name === undefined || name === "" ? {} : { name }),
   ...(group === "" ? {} : { group }),
-  kind,
+  ...(kind === "" ? {} : { kind }),
 });
 
 export const notFound = (resource: ResourceName, name: string): StatusError =>

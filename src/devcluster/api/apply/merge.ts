@@ -31,20 +31,25 @@ function mergeLists(live: readonly unknown[], config: readonly unknown[], node: 
   const configElements = elements(config);
   const inConfig = new Set(configElements);
   const liveAt = new Map(liveElements.map((element, i) => [element, i]));
+  const done = new Set<string>();
   const result: unknown[] = [];
   let next = 0;
-  const takeLiveOnly = (until: number): void => {
-    for (; next < until; next++) if (!inConfig.has(liveElements[next] as string)) result.push(live[next]);
+  // live items that the configuration does not name, and those already merged, up to the next one that is due
+  const advance = (): void => {
+    for (; next < live.length; next++) {
+      const element = liveElements[next] as string;
+      if (done.has(element)) continue;
+      if (inConfig.has(element)) return;
+      result.push(live[next]);
+    }
   };
   for (const [i, element] of configElements.entries()) {
+    advance();
     const at = liveAt.get(element);
-    if (at !== undefined && at >= next) {
-      takeLiveOnly(at);
-      next = at + 1;
-    }
     result.push(at === undefined ? config[i] : mergeConfiguration(live[at], config[i], node.items));
+    done.add(element);
   }
-  takeLiveOnly(live.length);
+  advance();
   return result;
 }
 

@@ -31,12 +31,22 @@ const described = (value: unknown): string => {
   return isFields(value) || Array.isArray(value) ? `&value.valueUnstructured{Value:${JSON.stringify(value)}}` : `&value.valueUnstructured{Value:${String(value)}}`;
 };
 
+const goType = (value: unknown): string => {
+  if (Array.isArray(value)) return "[]interface {}";
+  if (isFields(value)) return "map[string]interface {}";
+  return typeof value === "boolean" ? "bool" : typeof value;
+};
+
 function check(value: unknown, node: TypeNode, path: readonly string[], errors: string[]): void {
   if (value === null || value === undefined) return;
   const type = deduce(node, value);
   if (type.kind === "any") return;
   if (type.kind === "scalar") {
-    if (!scalarFits(value, type.type)) errors.push(`${pathText(path)}: expected ${expected(type.type)}, got ${described(value)}`);
+    if (!scalarFits(value, type.type)) {
+      const wanted = expected(type.type);
+      const got = wanted.startsWith("numeric") ? goType(value) : described(value);
+      errors.push(`${pathText(path)}: expected ${wanted}, got ${got}`);
+    }
     return;
   }
   if (type.kind === "list") {
@@ -48,7 +58,7 @@ function check(value: unknown, node: TypeNode, path: readonly string[], errors: 
     for (const [i, item] of value.entries()) {
       const element = type.list === "atomic" ? `i:${i}` : itemElement(type, item);
       if (element === undefined) {
-        errors.push(`${pathText(path)}: element ${i}: associative list with keys has an element that omits key field "${type.keys[0]}" (and doesn't have default value)`);
+        errors.push(`${pathText(path)}: element ${i}: associative list with keys has an element that omits all key fields [${type.keys.map((key) => JSON.stringify(key)).join(" ")}] (and doesn't have default values for any key fields)`);
         continue;
       }
       if (seen.has(element)) errors.push(`${pathText(path)}: duplicate entries for key ${pathText([element])}`);
@@ -61,7 +71,7 @@ function check(value: unknown, node: TypeNode, path: readonly string[], errors: 
     errors.push(`${pathText(path)}: expected map, got ${described(value)}`);
     return;
   }
-  for (const key of Object.keys(value)) {
+  for (const key of Object.keys(value).toSorted()) {
     if (path.length === 0 && (key === "apiVersion" || key === "kind")) continue;
     const below = fieldType(type, key);
     const here = [...path, fieldElement(key)];

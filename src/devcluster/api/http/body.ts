@@ -48,12 +48,21 @@ export async function readValue(request: ApiRequest): Promise<unknown> {
 /** The body of a PATCH: always JSON but for server-side apply, which is YAML. */
 export async function readPatch(request: ApiRequest): Promise<unknown> {
   const bytes = await readBody(request);
-  if (mediaType(request) !== "application/apply-patch+yaml") return parseJson(bytes);
+  if (mediaType(request) !== "application/apply-patch+yaml") {
+    try {
+      return JSON.parse(bytes.toString("utf8")) as unknown;
+    } catch {
+      throw badRequest("invalid JSON patch");
+    }
+  }
   const text = bytes.toString("utf8");
   return text.trimStart().startsWith("{") ? parseJson(bytes) : parseYaml(text)[0];
 }
 
-export const unsupportedPatch = (strategic: boolean): StatusError =>
-  unsupported(
+/** A patch of a type that exists but not for this resource, or of none that exists. */
+export const unsupportedPatch = (strategic: boolean, type = ""): StatusError => {
+  if (!type.includes("patch+")) return new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+  return unsupported(
     ["application/json-patch+json", "application/merge-patch+json", ...(strategic ? ["application/strategic-merge-patch+json"] : []), "application/apply-patch+yaml"].join(", "),
   );
+};

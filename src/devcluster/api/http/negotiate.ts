@@ -24,6 +24,7 @@ export function acceptedForm(request: ApiRequest): Form {
   throw new StatusError(
     406,
     "NotAcceptable",
-    "only the following media types are accepted: application/json, application/yaml, application/json;as=Table;v=v1;g=meta.k8s.io, application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+    "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/json;stream=watch",
+    {},
   );
 }

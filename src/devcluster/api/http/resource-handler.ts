@@ -9,7 +9,7 @@ import { jsonPatch } from "../patch/json-patch.ts";
 import { mergePatch } from "../patch/merge-patch.ts";
 import { strategicMerge } from "../patch/strategic-merge.ts";
 import type { View } from "../resources/definition.ts";
-import { StatusError, badRequest } from "../status.ts";
+import { StatusError, badRequest, notFound } from "../status.ts";
 import type { StoredVersion } from "../storage/record.ts";
 import { partialMetadata, tableOf, tableRow } from "../tables/table.ts";
 import type { IncludeObject } from "../tables/table.ts";
@@ -90,7 +90,7 @@ function patchFunction(type: string, view: View, body: unknown): (current: ApiOb
       if (view.definition.builtIn) return (current) => strategicMerge(current, body, view.type);
       break;
   }
-  throw unsupportedPatch(view.definition.builtIn);
+  throw unsupportedPatch(view.definition.builtIn, type);
 }
 
 async function servePatch(state: ApiState, request: ApiRequest, view: View, target: Target, name: string, subresource: "" | "status"): Promise<Written> {
@@ -202,6 +202,8 @@ export async function serveResource(state: ApiState, request: ApiRequest, target
     await serveScale(state, request, view, definition.scale, target.namespace ?? "", target.name);
   } else if (sub === "" || (sub === "status" && definition.status)) {
     await serveObject(state, request, view, target, target.name);
+  } else if (!definition.builtIn && (sub === "status" || sub === "scale")) {
+    throw notFound(definition, target.name);
   } else pageNotFound(request);
 }
 

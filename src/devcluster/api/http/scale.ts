@@ -50,7 +50,7 @@ async function wantedScale(request: ApiRequest, current: Fields): Promise<unknow
   const body = await readPatch(request);
   if (type === "application/json-patch+json") return jsonPatch(current, body);
   if (type === "application/merge-patch+json" || type === "application/strategic-merge-patch+json") return mergePatch(current, body);
-  throw unsupportedPatch(false);
+  throw unsupportedPatch(false, type);
 }
 
 export async function serveScale(state: ApiState, request: ApiRequest, view: View, paths: ScalePaths, namespace: string, name: string): Promise<void> {

@@ -51,13 +51,24 @@ const withOwners = (object: ApiObject, ownerReferences: NonNullable<ApiObject["m
 
 /** An owner that waits for its dependents may be done now. */
 function retryOwner(state: ApiState, uid: string): void {
-  for (const definition of state.registry.definitions()) {
-    const store = state.database.store(definition);
-    const owner = store.records().find((record) => record.object.metadata.uid === uid);
-    if (owner === undefined) continue;
-    if (owner.object.metadata.deletionTimestamp !== undefined) continueDeletion(state, definition, owner.key);
-    return;
-  }
+  const at = state.database.locate(uid);
+  if (at !== undefined) continueDeletion(state, at.resource, at.key);
+}
+
+/** Deletes what names only owners that do not exist, a moment after it was written. */
+export function followOwners(state: ApiState): void {
+  state.database.listen((resource, change) => {
+    const references = change.deleted ? undefined : change.after.object.metadata.ownerReferences;
+    if (references === undefined || references.length === 0) return;
+    setImmediate(() => {
+      const stored = state.database.store(resource).get(change.after.key);
+      if (stored === undefined || stored.object.metadata.deletionTimestamp !== undefined) return;
+      const owners = stored.object.metadata.ownerReferences ?? [];
+      if (owners.length > 0 && owners.every((reference) => state.database.locate(reference.uid) === undefined)) {
+        deleteStored(state, resource, stored);
+      }
+    });
+  });
 }
 
 function retryDefinition(state: ApiState, gone: ApiObject): void {

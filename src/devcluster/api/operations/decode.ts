@@ -9,9 +9,9 @@ import { applyDefaults, dropNulls, prune } from "../schema/structural.ts";
 import { badRequest } from "../status.ts";
 import type { WriteOptions } from "./context.ts";
 
-const cannotHandle = (view: View, why: string): Error =>
+const cannotHandle = (view: View, why: string, version = view.version): Error =>
   badRequest(
-    `${view.definition.kind} in version ${JSON.stringify(view.version)} cannot be handled as a ${view.definition.kind}: ${why}`,
+    `${view.definition.kind} in version ${JSON.stringify(version)} cannot be handled as a ${view.definition.kind}: ${why}`,
   );
 
 const metadataOnly: StructNode = {
@@ -72,7 +72,10 @@ export function decode(view: View, body: unknown, options: WriteOptions, old?: A
 export function reportUnknown(view: View, unknown: readonly string[], options: WriteOptions): void {
   if (unknown.length === 0 || options.fieldValidation === "Ignore") return;
   const texts = unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
-  if (options.fieldValidation === "Strict") throw cannotHandle(view, `strict decoding error: ${texts.join(", ")}`);
+  if (options.fieldValidation === "Strict") {
+    const why = `strict decoding error: ${texts.join(", ")}`;
+    throw Object.assign(cannotHandle(view, why), { cause: new DecodeError(why) });
+  }
   for (const text of texts) options.warn(text);
 }
 
@@ -81,17 +84,27 @@ export function checkIdentity(view: View, body: unknown, namespace: string, name
   if (!isFields(body)) return;
   const { apiVersion, kind } = body;
   if (typeof apiVersion === "string" && apiVersion !== "" && apiVersion !== view.apiVersion) {
+    if (view.definition.builtIn) {
+      throw cannotHandle(
+        view,
+        `no kind ${JSON.stringify(kind ?? "")} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+        apiVersion.split("/").at(-1),
+      );
+    }
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${view.apiVersion})`,
     );
   }
   if (typeof kind === "string" && kind !== "" && kind !== view.definition.kind) {
     throw badRequest(
-      `${kind} in version ${JSON.stringify(view.version)} cannot be handled as a ${view.definition.kind}: converting (${view.apiVersion}, Kind=${kind}) to (${view.apiVersion}, Kind=${view.definition.kind}): unknown conversion`,
+      `${kind} in version ${JSON.stringify(view.version)} cannot be handled as a ${view.definition.kind}: converting (${view.version}.${kind}) to (${view.definition.group.split(".")[0] || "core"}.${view.definition.kind}): unknown conversion`,
     );
   }
   if (view.schema !== undefined && (apiVersion === undefined || kind === undefined)) {
-    throw badRequest(`Object 'Kind' is missing in '${JSON.stringify(body)}'`);
+    const text = JSON.stringify(body);
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${view.definition.kind}): Object 'Kind' is missing in '${text}' (${text})`,
+    );
   }
   const metadata = isFields(body["metadata"]) ? body["metadata"] : {};
   const inBody = metadata["namespace"];

@@ -59,7 +59,7 @@ function checkPreconditions(view: View, stored: StoredVersion, options: DeleteOp
       409,
       "Conflict",
       `Operation cannot be fulfilled on ${view.definition.kind}${view.definition.group === "" ? "" : `.${view.definition.group}`} "${name}": the ${what} in the precondition (${wanted}) does not match the ${what} in record (${is}). The object might have been ${what === "UID" ? "deleted and then recreated" : "modified"}`,
-      { name, ...(view.definition.group === "" ? {} : { group: view.definition.group }), kind: view.definition.plural },
+      { name, ...(view.definition.group === "" ? {} : { group: view.definition.group }), kind: view.definition.kind },
     );
   if (options.uid !== undefined && options.uid !== uid) throw refuse("UID", options.uid, uid);
   if (options.resourceVersion !== undefined && options.resourceVersion !== resourceVersion) {

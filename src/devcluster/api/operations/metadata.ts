@@ -118,9 +118,9 @@ function referenceErrors(metadata: Metadata): FieldError[] {
   const errors: FieldError[] = [];
   for (const [i, reference] of (metadata.ownerReferences ?? []).entries()) {
     const at = `metadata.ownerReferences[${i}]`;
-    if (!reference.uid) errors.push(fieldInvalid(`${at}.uid`, reference.uid ?? "", "uid must not be empty"));
-    if (!reference.name) errors.push(fieldInvalid(`${at}.name`, reference.name ?? "", "name must not be empty"));
-    if (!reference.kind) errors.push(fieldInvalid(`${at}.kind`, reference.kind ?? "", "kind must not be empty"));
+    if (!reference.uid) errors.push(fieldRequired(`${at}.uid`, "must not be empty"));
+    if (!reference.name) errors.push(fieldRequired(`${at}.name`, "must not be empty"));
+    if (!reference.kind) errors.push(fieldRequired(`${at}.kind`, "must not be empty"));
     if (!reference.apiVersion) errors.push(fieldInvalid(`${at}.apiVersion`, reference.apiVersion ?? "", "version must not be empty"));
   }
   const controllers = (metadata.ownerReferences ?? []).filter((reference) => reference.controller === true);
@@ -140,12 +140,13 @@ const STANDARD_FINALIZERS = new Set(["kubernetes", "orphan", "foregroundDeletion
 
 function finalizerErrors(metadata: Metadata, old: Metadata | undefined): FieldError[] {
   const errors: FieldError[] = [];
-  for (const finalizer of metadata.finalizers ?? []) {
+  for (const [i, finalizer] of (metadata.finalizers ?? []).entries()) {
+    const at = `metadata.finalizers[${i}]`;
     if (STANDARD_FINALIZERS.has(finalizer)) continue;
     const fault = qualifiedNameFault(finalizer);
-    if (fault !== undefined) errors.push(fieldInvalid("metadata.finalizers", finalizer, fault));
+    if (fault !== undefined) errors.push(fieldInvalid(at, finalizer, fault));
     else if (!finalizer.includes("/")) {
-      errors.push(fieldInvalid("metadata.finalizers", finalizer, "name is neither a standard finalizer name nor is it fully qualified"));
+      errors.push(fieldInvalid(at, finalizer, "name is neither a standard finalizer name nor is it fully qualified"));
     }
   }
   if (old?.deletionTimestamp !== undefined) {

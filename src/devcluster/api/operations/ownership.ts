@@ -96,15 +96,22 @@ function conflictStatus(error: ApplyConflict): StatusError {
   });
 }
 
-/** The object after a server-side apply of `config` (as sent) onto `live`, managed fields included. */
-export function applyOnto(view: View, live: ApiObject | undefined, config: ApiObject, state: ApiState, options: WriteOptions): ApiObject {
+/** The object after a server-side apply of `config` onto `live`, managed fields included. `sentNamespace`: as the client wrote it, for messages. */
+export function applyOnto(
+  view: View,
+  live: ApiObject | undefined,
+  config: ApiObject,
+  sentNamespace: string,
+  state: ApiState,
+  options: WriteOptions,
+): ApiObject {
   const errors = typedErrors(config, view.type);
   if (errors.length > 0) {
-    const { namespace = "", name } = config.metadata;
-    const where = namespace === "" ? `/${name}` : `${namespace}/${name}`;
+    const where = `${sentNamespace}/${config.metadata.name}`;
+    const version = view.apiVersion.includes("/") ? view.apiVersion : `/${view.apiVersion}`;
     const list = errors.length === 1 ? errors[0] : `errors:\n${errors.map((e) => `  ${e}`).join("\n")}`;
     throw internalError(
-      `failed to create typed patch object (${where}; ${view.apiVersion}, Kind=${view.definition.kind}): ${list}`,
+      `failed to create typed patch object (${where}; ${version}, Kind=${view.definition.kind}): ${list}`,
     );
   }
   const write = writeOf(view, live, state, options, true);

@@ -2,22 +2,21 @@
 import { applyOnto, ownUpdate } from "./ownership.ts";
 import type { ApiState, WriteOptions } from "./context.ts";
 import { ruleContext } from "./context.ts";
-import { checkIdentity, decode, reportUnknown } from "./decode.ts";
+import { checkIdentity, decode } from "./decode.ts";
 import { shownObject } from "./encode.ts";
 import { initialMetadata, keptMetadata } from "./metadata.ts";
 import { checkNamespace } from "./namespaces.ts";
 import { completeDeletion } from "./delete.ts";
 import { validateObject } from "./validate.ts";
-import { deepEqual, isFields, secondsTime } from "../objects.ts";
+import { deepEqual, isFields, stringAt } from "../objects.ts";
 import type { ApiObject, Fields, ManagedFieldsEntry } from "../objects.ts";
 import { storageKey } from "../resources/definition.ts";
 import type { View } from "../resources/definition.ts";
 import { DecodeError } from "../schema/go-codec.ts";
-import { StatusError, alreadyExists, badRequest, conflict, forbidden, internalError, invalid, modified, notFound } from "../status.ts";
+import { StatusError, alreadyExists, badRequest, conflict, internalError, invalid, modified, notFound } from "../status.ts";
 import { fieldInvalid } from "../status.ts";
 import { storedVersion } from "../storage/record.ts";
 import type { StoredVersion } from "../storage/record.ts";
-import { prune } from "../schema/structural.ts";
 
 export interface Written {
   readonly stored: StoredVersion;
@@ -122,24 +121,25 @@ export function apply(state: ApiState, view: View, namespace: string, name: stri
   const metadata = isFields(config["metadata"]) ? config["metadata"] : {};
   if (metadata["managedFields"] !== undefined) throw badRequest("metadata.managedFields must be nil");
   if (typeof config["apiVersion"] !== "string" || typeof config["kind"] !== "string") {
-    throw badRequest(`invalid object type: ${String(config["apiVersion"] ?? "")}, Kind=${String(config["kind"] ?? "")}`);
+    throw badRequest(`invalid object type: ${String(config["apiVersion"] ?? "/")}, Kind=${String(config["kind"] ?? "")}`);
   }
   checkIdentity(view, config, namespace, name);
   const named = {
     ...config,
     metadata: { ...metadata, name, ...(view.definition.namespaced ? { namespace } : {}) },
   } as unknown as ApiObject;
+  const sentNamespace = stringAt(metadata, "namespace");
   const stored = store(state, view).get(storageKey(view.definition, namespace, name));
   if (stored === undefined && options.subresource !== "") throw notFound(view.definition, name);
   if (stored === undefined) {
-    const applied = applyOnto(view, undefined, named, state, options);
+    const applied = applyOnto(view, undefined, named, sentNamespace, state, options);
     const { managedFields } = applied.metadata;
     const object = decode(view, applied, { ...options, fieldValidation: "Ignore" });
     if (managedFields !== undefined) object.metadata.managedFields = managedFields;
     return finishCreate(state, view, namespace, object, options, true);
   }
   const old = shownObject(view, stored);
-  const applied = applyOnto(view, old, named, state, options);
+  const applied = applyOnto(view, old, named, sentNamespace, state, options);
   if (metadata["resourceVersion"] === undefined) delete applied.metadata.resourceVersion;
   const object = decode(view, applied, { ...options, fieldValidation: "Ignore" }, old);
   return finishUpdate(state, view, stored, object, options, applied.metadata.managedFields ?? []);

@@ -12,7 +12,7 @@ ManagedFieldsEntry manager=1:s? operation=2:s? apiVersion=3:s? time=4:t fieldsTy
   subresource=8:s?
 ObjectMeta name=1:s? generateName=2:s? namespace=3:s? selfLink=4:s? uid=5:s? resourceVersion=6:s? generation=7:l?
   creationTimestamp=8:t? deletionTimestamp=9:t deletionGracePeriodSeconds=10:l labels=11:{s}? annotations=12:{s}?
-  ownerReferences=13:[OwnerReference](uid)@uid? finalizers=14:[s]()@? managedFields=17:[ManagedFieldsEntry]?
+  ownerReferences=13:[OwnerReference!](uid)@uid? finalizers=14:[s]()@? managedFields=17:[ManagedFieldsEntry]?
 NamespaceSpec finalizers=1:[s]?
 NamespaceCondition type=1:s* status=2:s* lastTransitionTime=4:t* reason=5:s? message=6:s?
 NamespaceStatus phase=1:s? conditions=2:[NamespaceCondition](type)@type?
@@ -35,8 +35,8 @@ ServiceStatus loadBalancer=1:LoadBalancerStatus* conditions=2:[Condition](type)@
 Service metadata=1:ObjectMeta* spec=2:ServiceSpec* status=3:ServiceStatus*
 ObjectReference kind=1:s? namespace=2:s? name=3:s? uid=4:s? apiVersion=5:s? resourceVersion=6:s? fieldPath=7:s?
 LocalObjectReference name=1:s?
-ServiceAccount metadata=1:ObjectMeta* secrets=2:[ObjectReference](name)@name?
-  imagePullSecrets=3:[LocalObjectReference]? automountServiceAccountToken=4:b
+ServiceAccount metadata=1:ObjectMeta* secrets=2:[ObjectReference!](name)@name?
+  imagePullSecrets=3:[LocalObjectReference!]? automountServiceAccountToken=4:b
 HostPathVolumeSource path=1:s* type=2:s
 EmptyDirVolumeSource medium=1:s? sizeLimit=2:q mode=3:i
 GCEPersistentDiskVolumeSource pdName=1:s* fsType=2:s? partition=3:i? readOnly=4:b?
@@ -172,7 +172,7 @@ PodSecurityContext seLinuxOptions=1:SELinuxOptions windowsOptions=8:WindowsSecur
   seLinuxChangePolicy=13:s
 NodeSelectorRequirement key=1:s* operator=2:s* values=3:[s]?
 NodeSelectorTerm matchExpressions=1:[NodeSelectorRequirement]? matchFields=2:[NodeSelectorRequirement]?
-NodeSelector nodeSelectorTerms=1:[NodeSelectorTerm]*
+NodeSelector nodeSelectorTerms=1:[NodeSelectorTerm!]*
 PreferredSchedulingTerm weight=1:i* preference=2:NodeSelectorTerm!*
 NodeAffinity requiredDuringSchedulingIgnoredDuringExecution=1:NodeSelector!
   preferredDuringSchedulingIgnoredDuringExecution=2:[PreferredSchedulingTerm]?
@@ -201,14 +201,14 @@ PodSpec volumes=1:[Volume](name)@name^? initContainers=20:[Container](name)@name
   terminationGracePeriodSeconds=4:l activeDeadlineSeconds=5:l dnsPolicy=6:s? nodeSelector=7:{s}!?
   serviceAccountName=8:s? serviceAccount=9:s? automountServiceAccountToken=21:b nodeName=10:s? hostNetwork=11:b?
   hostPID=12:b? hostIPC=13:b? shareProcessNamespace=27:b securityContext=14:PodSecurityContext
-  imagePullSecrets=15:[LocalObjectReference](name)@name? hostname=16:s? subdomain=17:s? affinity=18:Affinity
+  imagePullSecrets=15:[LocalObjectReference!](name)@name? hostname=16:s? subdomain=17:s? affinity=18:Affinity
   schedulerName=19:s? tolerations=22:[Toleration]? hostAliases=23:[HostAlias](ip)@ip? priorityClassName=24:s?
   priority=25:i dnsConfig=26:PodDNSConfig readinessGates=28:[PodReadinessGate]? runtimeClassName=29:s
   enableServiceLinks=30:b preemptionPolicy=31:s overhead=32:{q}?
   topologySpreadConstraints=33:[TopologySpreadConstraint](topologyKey,whenUnsatisfiable)@topologyKey?
   setHostnameAsFQDN=35:b os=36:PodOS hostUsers=37:b schedulingGates=38:[PodSchedulingGate](name)@name?
   resourceClaims=39:[PodResourceClaim](name)@name^? resources=40:ResourceRequirements hostnameOverride=41:s
-  schedulingGroup=43:PodSchedulingGroup evictionResponders=44:[EvictionResponder](name)@name?
+  schedulingGroup=43:PodSchedulingGroup evictionResponders=44:[EvictionResponder!](name)@name?
 PodCondition type=1:s* observedGeneration=7:l? status=2:s* lastProbeTime=3:t* lastTransitionTime=4:t* reason=5:s?
   message=6:s?
 HostIP ip=1:s*
@@ -275,7 +275,7 @@ NodeStatus capacity=1:{q}? allocatable=2:{q}? phase=3:s? conditions=4:[NodeCondi
 Node metadata=1:ObjectMeta* spec=2:NodeSpec* status=3:NodeStatus*
 EndpointAddress ip=1:s* hostname=3:s? nodeName=4:s targetRef=2:ObjectReference!
 EndpointPort name=1:s? port=2:i* protocol=3:s? appProtocol=4:s
-EndpointSubset addresses=1:[EndpointAddress]? notReadyAddresses=2:[EndpointAddress]? ports=3:[EndpointPort]?
+EndpointSubset addresses=1:[EndpointAddress!]? notReadyAddresses=2:[EndpointAddress!]? ports=3:[EndpointPort!]?
 Endpoints metadata=1:ObjectMeta* subsets=2:[EndpointSubset]?
 EventSource component=1:s? host=2:s?
 EventSeries count=1:i? lastObservedTime=2:u*
@@ -294,7 +294,7 @@ EndpointHints forZones=1:[ForZone]? forNodes=2:[ForNode]?
 Endpoint addresses=1:[s]()* conditions=2:EndpointConditions* hostname=3:s targetRef=4:ObjectReference!
   deprecatedTopology=5:{s}? nodeName=6:s zone=7:s hints=8:EndpointHints
 discovery.EndpointPort name=1:s protocol=2:s port=3:i appProtocol=4:s
-EndpointSlice metadata=1:ObjectMeta* addressType=4:s* endpoints=2:[Endpoint]* ports=3:[discovery.EndpointPort]*
+EndpointSlice metadata=1:ObjectMeta* addressType=4:s* endpoints=2:[Endpoint]* ports=3:[discovery.EndpointPort!]*
 ServiceBackendPort name=1:s? number=2:i?
 IngressServiceBackend name=1:s* port=2:ServiceBackendPort!*
 IngressBackend service=4:IngressServiceBackend resource=3:TypedLocalObjectReference!

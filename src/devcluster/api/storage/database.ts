@@ -13,6 +13,7 @@ export interface StoredAt {
 
 export class Database {
   readonly #stores = new Map<string, ResourceStore>();
+  readonly #byUid = new Map<string, StoredAt>();
   readonly #dependents = new Map<string, Map<string, StoredAt>>();
   readonly #historyCapacity: number;
   readonly #listeners: ((resource: ResourceName, change: Change) => void)[] = [];
@@ -63,6 +64,11 @@ export class Database {
     this.#dropped.set(id, this.#revision);
   }
 
+  /** Where the object with this uid is. */
+  locate(uid: string): StoredAt | undefined {
+    return this.#byUid.get(uid);
+  }
+
   /** Objects that name `uid` as an owner. */
   dependentsOf(uid: string): readonly StoredAt[] {
     return [...(this.#dependents.get(uid)?.values() ?? [])];
@@ -76,15 +82,20 @@ export class Database {
   #index(resource: ResourceName, id: string, change: Change): void {
     const key = change.after.key;
     const member = `${id}/${key}`;
-    for (const uid of owners(change.before?.object)) {
-      const members = this.#dependents.get(uid);
+    for (const owner of owners(change.before?.object)) {
+      const members = this.#dependents.get(owner);
       members?.delete(member);
-      if (members?.size === 0) this.#dependents.delete(uid);
+      if (members?.size === 0) this.#dependents.delete(owner);
     }
-    if (change.deleted) return;
-    for (const uid of owners(change.after.object)) {
-      let members = this.#dependents.get(uid);
-      if (members === undefined) this.#dependents.set(uid, (members = new Map()));
+    const uid = change.after.object.metadata.uid ?? "";
+    if (change.deleted) {
+      this.#byUid.delete(uid);
+      return;
+    }
+    if (change.before === undefined) this.#byUid.set(uid, { resource, key });
+    for (const owner of owners(change.after.object)) {
+      let members = this.#dependents.get(owner);
+      if (members === undefined) this.#dependents.set(owner, (members = new Map()));
       members.set(member, { resource, key });
     }
   }
