@@ -51,13 +51,13 @@ export const agentApplyMachine = setup({
   },
   actions: {
     /** Answers the request with what went wrong; the old set stays. */
-    answerFailure: (_, _params: Failure) => {},
+    answerFailure: (_args, _params: Failure) => {},
     noteReload: assign({ next: "reload" }),
   },
   guards: {
-    isAnswered: (_, params: { decision: StageDecision }) => params.decision === "answered",
-    wantsReload: (_, params: { decision: StageDecision }) => params.decision === "reload",
-    tookAll: (_, params: { ok: boolean }) => params.ok,
+    isAnswered: (_args, params: { decision: StageDecision }) => params.decision === "answered",
+    wantsReload: (_args, params: { decision: StageDecision }) => params.decision === "reload",
+    tookAll: (_args, params: { ok: boolean }) => params.ok,
   },
 }).createMachine({
   id: "agentApply",
@@ -73,10 +73,17 @@ export const agentApplyMachine = setup({
         input: ({ context }) => ({ id: context.id }),
         onDone: [
           { guard: { type: "isAnswered", params: ({ event }) => ({ decision: event.output }) }, target: "done" },
-          { guard: { type: "wantsReload", params: ({ event }) => ({ decision: event.output }) }, target: "done", actions: "noteReload" },
+          {
+            guard: { type: "wantsReload", params: ({ event }) => ({ decision: event.output }) },
+            target: "done",
+            actions: "noteReload",
+          },
           { target: "writing" },
         ],
-        onError: { target: "done", actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.id, error: event.error }) } },
+        onError: {
+          target: "done",
+          actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.id, error: event.error }) },
+        },
       },
     },
     writing: {
@@ -85,7 +92,10 @@ export const agentApplyMachine = setup({
         src: "write",
         input: ({ context }) => ({ id: context.id }),
         onDone: "operating",
-        onError: { target: "done", actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.id, error: event.error }) } },
+        onError: {
+          target: "done",
+          actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.id, error: event.error }) },
+        },
       },
     },
     operating: {
@@ -93,7 +103,10 @@ export const agentApplyMachine = setup({
         id: "operate",
         src: "operate",
         input: ({ context }) => ({ id: context.id }),
-        onDone: [{ guard: { type: "tookAll", params: ({ event }) => ({ ok: event.output }) }, target: "committing" }, { target: "owing" }],
+        onDone: [
+          { guard: { type: "tookAll", params: ({ event }) => ({ ok: event.output }) }, target: "committing" },
+          { target: "owing" },
+        ],
         onError: "owing",
       },
     },
@@ -112,7 +125,10 @@ export const agentApplyMachine = setup({
         src: "owe",
         input: ({ context }) => ({ id: context.id }),
         onDone: { target: "done", actions: "noteReload" },
-        onError: { target: "done", actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.id, error: event.error }) } },
+        onError: {
+          target: "done",
+          actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.id, error: event.error }) },
+        },
       },
     },
     done: { type: "final" },

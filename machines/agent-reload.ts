@@ -56,12 +56,12 @@ export const agentReloadMachine = setup({
     noteRefused: assign({ end: "refused" }),
     noteRestored: assign({ restored: true, end: "refused" as const }),
     /** Nothing has changed yet. */
-    answerFailure: (_, _params: { readonly id: number | undefined; readonly error: unknown }) => {},
+    answerFailure: (_args, _params: { readonly id: number | undefined; readonly error: unknown }) => {},
   },
   guards: {
-    isOwed: (_, params: { owed: boolean }) => params.owed,
-    isLoaded: (_, params: { ok: boolean }) => params.ok,
-    mustLoadFormer: (_, params: { touched: boolean }) => params.touched,
+    isOwed: (_args, params: { owed: boolean }) => params.owed,
+    isLoaded: (_args, params: { ok: boolean }) => params.ok,
+    mustLoadFormer: (_args, params: { touched: boolean }) => params.touched,
     isRestored: ({ context }) => context.restored,
     mayTryAgain: ({ context }) => context.attempts < ATTEMPTS,
   },
@@ -78,8 +78,17 @@ export const agentReloadMachine = setup({
         id: "take",
         src: "take",
         input: ({ context }) => ({ id: context.id }),
-        onDone: [{ guard: { type: "isOwed", params: ({ event }) => ({ owed: event.output }) }, target: "loading" }, { target: "answering", actions: "noteLoaded" }],
-        onError: { target: "answering", actions: [{ type: "answerFailure", params: ({ context, event }) => ({ id: context.id, error: event.error }) }, "noteRefused"] },
+        onDone: [
+          { guard: { type: "isOwed", params: ({ event }) => ({ owed: event.output }) }, target: "loading" },
+          { target: "answering", actions: "noteLoaded" },
+        ],
+        onError: {
+          target: "answering",
+          actions: [
+            { type: "answerFailure", params: ({ context, event }) => ({ id: context.id, error: event.error }) },
+            "noteRefused",
+          ],
+        },
       },
     },
     loading: {
@@ -88,7 +97,11 @@ export const agentReloadMachine = setup({
         src: "load",
         input: ({ context }) => ({ id: context.id }),
         onDone: [
-          { guard: { type: "isLoaded", params: ({ event }) => ({ ok: event.output }) }, target: "adopting", actions: "resetAttempts" },
+          {
+            guard: { type: "isLoaded", params: ({ event }) => ({ ok: event.output }) },
+            target: "adopting",
+            actions: "resetAttempts",
+          },
           { guard: "isRestored", target: "answering" },
           { target: "restoring" },
         ],
@@ -112,7 +125,11 @@ export const agentReloadMachine = setup({
         src: "restore",
         input: ({ context }) => ({ id: context.id }),
         onDone: [
-          { guard: { type: "mustLoadFormer", params: ({ event }) => ({ touched: event.output }) }, target: "loading", actions: "noteRestored" },
+          {
+            guard: { type: "mustLoadFormer", params: ({ event }) => ({ touched: event.output }) },
+            target: "loading",
+            actions: "noteRestored",
+          },
           { target: "answering", actions: "noteRefused" },
         ],
         onError: { target: "answering", actions: "noteRefused" },
@@ -124,7 +141,10 @@ export const agentReloadMachine = setup({
         src: "answer",
         input: ({ context }) => ({ id: context.id, end: context.end }),
         onDone: "ended",
-        onError: { target: "ended", actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.id, error: event.error }) } },
+        onError: {
+          target: "ended",
+          actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.id, error: event.error }) },
+        },
       },
     },
     ended: { type: "final" },

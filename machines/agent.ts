@@ -64,29 +64,35 @@ export const agentMachine = setup({
     remove: missing<boolean, { readonly cut: boolean }>(),
   },
   actions: {
-    enqueueApply: assign({ applies: ({ context, event }) => (event.type === "APPLY.REQUESTED" ? [...context.applies, event.id] : context.applies) }),
-    enqueueStart: assign({ starts: ({ context, event }) => (event.type === "START.REQUESTED" ? [...context.starts, event.id] : context.starts) }),
+    enqueueApply: assign({
+      applies: ({ context, event }) =>
+        event.type === "APPLY.REQUESTED" ? [...context.applies, event.id] : context.applies,
+    }),
+    enqueueStart: assign({
+      starts: ({ context, event }) =>
+        event.type === "START.REQUESTED" ? [...context.starts, event.id] : context.starts,
+    }),
     takeApply: assign(({ context }) => ({ current: context.applies[0], applies: context.applies.slice(1) })),
     takeStart: assign(({ context }) => ({ current: context.starts[0], starts: context.starts.slice(1) })),
     clearCurrent: assign({ current: undefined }),
     dropApplies: assign({ applies: [], current: undefined }),
     /** 503 to the sender of the event. */
-    refuseBusy: (_, _params: ById) => {},
+    refuseBusy: (_args, _params: ById) => {},
     /** 503 to all who wait for an apply: HAProxy is not there. */
-    refuseWaiting: (_, _params: { readonly ids: readonly number[] }) => {},
+    refuseWaiting: (_args, _params: { readonly ids: readonly number[] }) => {},
     /** 500 to one. */
-    answerFailure: (_, _params: { readonly id: number | undefined; readonly error: unknown }) => {},
+    answerFailure: (_args, _params: { readonly id: number | undefined; readonly error: unknown }) => {},
     /** From the first time on the agent accepts applies. */
     markReady: () => {},
-    logFailure: (_, _params: { readonly what: string; readonly error: unknown }) => {},
+    logFailure: (_args, _params: { readonly what: string; readonly error: unknown }) => {},
   },
   guards: {
     isCrowded: ({ context }) => context.applies.length >= MAX_WAITING,
     hasApply: ({ context }) => context.applies.length > 0,
     hasStart: ({ context }) => context.starts.length > 0,
-    isTrue: (_, params: { value: boolean }) => params.value,
-    followedByReload: (_, params: { next: "done" | "reload" }) => params.next === "reload",
-    isLost: (_, params: { end: "loaded" | "refused" | "lost" }) => params.end === "lost",
+    isTrue: (_args, params: { value: boolean }) => params.value,
+    followedByReload: (_args, params: { next: "done" | "reload" }) => params.next === "reload",
+    isLost: (_args, params: { end: "loaded" | "refused" | "lost" }) => params.end === "lost",
     paceAllows: stateIn({ ready: { pacing: "open" } }),
     reloadIsDue: stateIn({ ready: { pacing: "due" } }),
   },
@@ -115,7 +121,10 @@ export const agentMachine = setup({
         id: "recover",
         src: "recover",
         onDone: "detached",
-        onError: { target: "broken", actions: { type: "logFailure", params: ({ event }) => ({ what: "recover", error: event.error }) } },
+        onError: {
+          target: "broken",
+          actions: { type: "logFailure", params: ({ event }) => ({ what: "recover", error: event.error }) },
+        },
       },
     },
     broken: {
@@ -151,7 +160,13 @@ export const agentMachine = setup({
             src: "prepareStart",
             input: ({ context }) => ({ id: context.current ?? 0 }),
             onDone: "pausing",
-            onError: { target: "pausing", actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.current, error: event.error }) } },
+            onError: {
+              target: "pausing",
+              actions: {
+                type: "answerFailure",
+                params: ({ context, event }) => ({ id: context.current, error: event.error }),
+              },
+            },
           },
         },
       },
@@ -169,7 +184,10 @@ export const agentMachine = setup({
           },
           { target: "ready" },
         ],
-        onError: { target: "detached", actions: { type: "logFailure", params: ({ event }) => ({ what: "reconcile", error: event.error }) } },
+        onError: {
+          target: "detached",
+          actions: { type: "logFailure", params: ({ event }) => ({ what: "reconcile", error: event.error }) },
+        },
       },
     },
     ready: {
@@ -202,7 +220,13 @@ export const agentMachine = setup({
                 ],
                 onError: {
                   target: "idle",
-                  actions: [{ type: "answerFailure", params: ({ context, event }) => ({ id: context.current, error: event.error }) }, "clearCurrent"],
+                  actions: [
+                    {
+                      type: "answerFailure",
+                      params: ({ context, event }) => ({ id: context.current, error: event.error }),
+                    },
+                    "clearCurrent",
+                  ],
                 },
               },
             },
@@ -217,7 +241,13 @@ export const agentMachine = setup({
                 src: "schedule",
                 input: ({ context }) => ({ id: context.current ?? 0 }),
                 onDone: "idle",
-                onError: { target: "idle", actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.current, error: event.error }) } },
+                onError: {
+                  target: "idle",
+                  actions: {
+                    type: "answerFailure",
+                    params: ({ context, event }) => ({ id: context.current, error: event.error }),
+                  },
+                },
               },
             },
             reloading: {
@@ -230,7 +260,10 @@ export const agentMachine = setup({
                 src: "reload",
                 input: ({ context }) => ({ id: context.current }),
                 onDone: [
-                  { guard: { type: "isLost", params: ({ event }) => ({ end: event.output.end }) }, target: "#agent.detached" },
+                  {
+                    guard: { type: "isLost", params: ({ event }) => ({ end: event.output.end }) },
+                    target: "#agent.detached",
+                  },
                   { target: "idle" },
                 ],
                 onError: {
@@ -247,7 +280,13 @@ export const agentMachine = setup({
                 src: "prepareStart",
                 input: ({ context }) => ({ id: context.current ?? 0 }),
                 onDone: "idle",
-                onError: { target: "idle", actions: { type: "answerFailure", params: ({ context, event }) => ({ id: context.current, error: event.error }) } },
+                onError: {
+                  target: "idle",
+                  actions: {
+                    type: "answerFailure",
+                    params: ({ context, event }) => ({ id: context.current, error: event.error }),
+                  },
+                },
               },
             },
           },
@@ -261,8 +300,14 @@ export const agentMachine = setup({
               invoke: {
                 id: "fold",
                 src: "fold",
-                onDone: [{ guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) }, target: "dirty" }, { target: "clean" }],
-                onError: { target: "dirty", actions: { type: "logFailure", params: ({ event }) => ({ what: "fold", error: event.error }) } },
+                onDone: [
+                  { guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) }, target: "dirty" },
+                  { target: "clean" },
+                ],
+                onError: {
+                  target: "dirty",
+                  actions: { type: "logFailure", params: ({ event }) => ({ what: "fold", error: event.error }) },
+                },
               },
             },
           },
@@ -272,7 +317,10 @@ export const agentMachine = setup({
           initial: "open",
           states: {
             open: { on: { "RELOAD.STARTED": "quiet", "RELOAD.WANTED": "due" } },
-            quiet: { on: { "RELOAD.WANTED": "pending", "RELOAD.STARTED": { target: "quiet", reenter: true } }, after: { reloadInterval: "open" } },
+            quiet: {
+              on: { "RELOAD.WANTED": "pending", "RELOAD.STARTED": { target: "quiet", reenter: true } },
+              after: { reloadInterval: "open" },
+            },
             pending: { on: { "RELOAD.STARTED": "quiet" }, after: { reloadInterval: "due" } },
             due: { on: { "RELOAD.STARTED": "quiet" } },
           },
@@ -289,7 +337,10 @@ export const agentMachine = setup({
                 id: "remove",
                 src: "remove",
                 input: () => ({ cut: false }),
-                onDone: [{ guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) }, target: "cutting" }, { target: "none" }],
+                onDone: [
+                  { guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) }, target: "cutting" },
+                  { target: "none" },
+                ],
                 onError: "resting",
               },
             },
@@ -298,7 +349,10 @@ export const agentMachine = setup({
                 id: "cut",
                 src: "remove",
                 input: () => ({ cut: true }),
-                onDone: [{ guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) }, target: "resting" }, { target: "none" }],
+                onDone: [
+                  { guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) }, target: "resting" },
+                  { target: "none" },
+                ],
                 onError: "resting",
               },
             },

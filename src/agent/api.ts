@@ -100,7 +100,14 @@ export interface ApplyResult {
   lkg_plan_id: string;
   applied_token: Token;
   op_results: OpResult[];
-  reload?: { performed: boolean; ok: boolean; worker_pid: number; took_ms: number; output: string; scheduled_at?: string };
+  reload?: {
+    performed: boolean;
+    ok: boolean;
+    worker_pid: number;
+    took_ms: number;
+    output: string;
+    scheduled_at?: string;
+  };
   rollback?: { performed: boolean; reloaded: boolean };
   error?: { stage: string; message: string };
   haproxy?: HaproxyIdentity;
@@ -133,7 +140,14 @@ export interface AgentState {
   applied_plan?: string;
   applied_plan_stored: boolean;
   files: Record<string, { digest: string; size: number }>;
-  runtime_inventory?: { generation: number; maps: string[]; certs: string[]; ca_files: string[]; crl_files: string[]; crt_lists: string[] };
+  runtime_inventory?: {
+    generation: number;
+    maps: string[];
+    certs: string[];
+    ca_files: string[];
+    crl_files: string[];
+    crt_lists: string[];
+  };
   reload_pending_at?: string;
   pending_deletes: { servers: string[]; backends: string[] };
   last_apply?: ApplyResult;

@@ -3,15 +3,33 @@ import type { OpKind } from "../plan/ops.ts";
 
 /** With every supported HAProxy. */
 export const AGENT_OPS_30: readonly OpKind[] = [
-  "server_add", "server_enable", "server_disable", "server_set_addr", "server_set_weight", "server_set_state",
-  "wait_srv_removable", "shutdown_sessions", "server_del",
-  "map_add", "map_set", "map_del", "map_replace",
-  "cert_set", "cert_new", "crtlist_add", "crtlist_del",
+  "server_add",
+  "server_enable",
+  "server_disable",
+  "server_set_addr",
+  "server_set_weight",
+  "server_set_state",
+  "wait_srv_removable",
+  "shutdown_sessions",
+  "server_del",
+  "map_add",
+  "map_set",
+  "map_del",
+  "map_replace",
+  "cert_set",
+  "cert_new",
+  "crtlist_add",
+  "crtlist_del",
 ];
 
 /** HAProxy 3.4 makes and removes whole backends too. */
 export const AGENT_OPS_34: readonly OpKind[] = [
-  ...AGENT_OPS_30, "backend_add", "backend_publish", "backend_unpublish", "backend_del", "wait_be_removable",
+  ...AGENT_OPS_30,
+  "backend_add",
+  "backend_publish",
+  "backend_unpublish",
+  "backend_del",
+  "wait_be_removable",
 ];
 
 /** `file_patch`: splices of blocks. `worker_fence`: operations only onto the expected baseline of the worker. */

@@ -19,7 +19,11 @@ export type StageOutcome =
 const NOTHING: StagedSet = { changes: new Map(), journal: [], blocks: [], removed: [], large: false };
 
 /** Promotes, asks the fence, verifies what came. Nothing has changed for the worker or the files afterwards. */
-export async function stageApply(holding: Holding, manifest: Manifest, parts: ReadonlyMap<string, Part>): Promise<StageOutcome> {
+export async function stageApply(
+  holding: Holding,
+  manifest: Manifest,
+  parts: ReadonlyMap<string, Part>,
+): Promise<StageOutcome> {
   await promoteIfValidated(holding, manifest);
   const verdict = admit(holding.model, manifest, { lkgPlanId: holding.tree.lkgPlanId });
   if (!verdict.ok) return { kind: "conflict", conflict: verdict.conflict };
@@ -79,10 +83,17 @@ function differenceTo(holding: Holding, files: ReadonlyMap<string, HeldFile>): S
 }
 
 /** The journal entry for a staged change. */
-export function entryOf(holding: Holding, manifest: Manifest, set: StagedSet, mode: "operate" | "scheduled", planId = manifest.plan_id): EntryRecord {
+export function entryOf(
+  holding: Holding,
+  manifest: Manifest,
+  set: StagedSet,
+  mode: "operate" | "scheduled",
+  planId = manifest.plan_id,
+): EntryRecord {
   const scheduled = mode === "scheduled";
   const ops = scheduled ? manifest.in_place_ops : [...manifest.ops, ...manifest.in_place_ops];
-  const partial = manifest.in_place_ops.length > 0 ? (manifest.worker_ops_plan_id ?? "") : holding.model.workerOpsPlanId;
+  const partial =
+    manifest.in_place_ops.length > 0 ? (manifest.worker_ops_plan_id ?? "") : holding.model.workerOpsPlanId;
   return {
     type: "entry",
     seq: holding.number(),
@@ -132,7 +143,12 @@ export interface Operated {
 }
 
 /** Runs an entry's operations, with the worker's identity checked before and after. */
-export async function operateEntry(holding: Holding, entry: EntryRecord, set: StagedSet | undefined, redo = false): Promise<Operated> {
+export async function operateEntry(
+  holding: Holding,
+  entry: EntryRecord,
+  set: StagedSet | undefined,
+  redo = false,
+): Promise<Operated> {
   const before = holding.worker;
   try {
     const outcomes = await holding.operate(entry.ops, set?.changes, redo);
@@ -163,7 +179,12 @@ export async function oweReload(holding: Holding, entry: EntryRecord, set: Stage
 }
 
 /** Takes a set that only a reload brings into force; the set before it is kept for roll back. */
-export async function takeForReload(holding: Holding, manifest: Manifest, set: StagedSet, planId = manifest.plan_id): Promise<EntryRecord> {
+export async function takeForReload(
+  holding: Holding,
+  manifest: Manifest,
+  set: StagedSet,
+  planId = manifest.plan_id,
+): Promise<EntryRecord> {
   const entry = entryOf(holding, { ...manifest, in_place_ops: [] }, { ...set, large: true }, "scheduled", planId);
   await writeEntry(holding, entry, { ...set, large: true });
   return entry;
@@ -189,7 +210,12 @@ export async function adoptWorker(holding: Holding, former: WorkerIdentity | und
 /** A worker that HAProxy started from the folded set, without our reload. */
 export function adoptStarted(holding: Holding): void {
   const { pid, startMicros } = holding.worker;
-  holding.append({ type: "loaded", seq: holding.number(), plan_id: holding.tree.folded?.planId ?? "", worker: { pid, startMicros } });
+  holding.append({
+    type: "loaded",
+    seq: holding.number(),
+    plan_id: holding.tree.folded?.planId ?? "",
+    worker: { pid, startMicros },
+  });
 }
 
 export function noteLoaded(holding: Holding): void {

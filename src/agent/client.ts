@@ -29,14 +29,21 @@ export type ApplyOutcome =
   | { readonly kind: "conflict"; readonly conflict: Conflict }
   | { readonly kind: "missing"; readonly missing: readonly string[] };
 
-export type PlanOutcome = { readonly kind: "stored"; readonly planId: string } | { readonly kind: "moved"; readonly appliedPlanId: string };
+export type PlanOutcome =
+  | { readonly kind: "stored"; readonly planId: string }
+  | { readonly kind: "moved"; readonly appliedPlanId: string };
 
 /** All methods throw AgentClientError (`status` 0 = no answer) for everything that is not part of the contract's answers. */
 export interface AgentClient {
   /** `verify` re-hashes the tree (after a fold); `plan` false omits the stored blob. */
   state(query?: { readonly verify?: boolean; readonly plan?: boolean }, signal?: AbortSignal): Promise<AgentState>;
   /** `parts`: for each path with content the blocks' bytes in order; they are written as they are, nothing is joined. */
-  apply(manifest: Manifest, parts?: ReadonlyMap<string, readonly Uint8Array[]>, planBlob?: Uint8Array, signal?: AbortSignal): Promise<ApplyOutcome>;
+  apply(
+    manifest: Manifest,
+    parts?: ReadonlyMap<string, readonly Uint8Array[]>,
+    planBlob?: Uint8Array,
+    signal?: AbortSignal,
+  ): Promise<ApplyOutcome>;
   putPlan(planId: string, blob: Uint8Array, signal?: AbortSignal): Promise<PlanOutcome>;
   close(): Promise<void>;
 }
@@ -79,7 +86,13 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
     return pool;
   };
 
-  const call = async (method: "GET" | "POST" | "PUT", path: string, body: Buffer | undefined, contentType: string, signal: AbortSignal | undefined): Promise<Reply> => {
+  const call = async (
+    method: "GET" | "POST" | "PUT",
+    path: string,
+    body: Buffer | undefined,
+    contentType: string,
+    signal: AbortSignal | undefined,
+  ): Promise<Reply> => {
     let status = 0;
     try {
       const answer = await currentPool().request({
@@ -98,8 +111,15 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
   };
   const refused = (what: string, reply: Reply): AgentClientError => {
     const said = (reply.body as { error?: string } | undefined)?.error ?? JSON.stringify(reply.body);
-    const hint = reply.status === 401 || reply.status === 403 ? "check the controller's certificate, its CA and its DNS name" : undefined;
-    return new AgentClientError(`agent ${options.url}: ${what}: ${reply.status} ${said}`, reply.status, hint === undefined ? {} : { hint });
+    const hint =
+      reply.status === 401 || reply.status === 403
+        ? "check the controller's certificate, its CA and its DNS name"
+        : undefined;
+    return new AgentClientError(
+      `agent ${options.url}: ${what}: ${reply.status} ${said}`,
+      reply.status,
+      hint === undefined ? {} : { hint },
+    );
   };
 
   return {
@@ -123,9 +143,16 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
       throw refused("apply", reply);
     },
     async putPlan(planId, blob, signal) {
-      const reply = await call("PUT", `/v1/plan?plan_id=${encodeURIComponent(planId)}`, Buffer.from(blob), "application/octet-stream", signal);
+      const reply = await call(
+        "PUT",
+        `/v1/plan?plan_id=${encodeURIComponent(planId)}`,
+        Buffer.from(blob),
+        "application/octet-stream",
+        signal,
+      );
       if (reply.status === 200) return { kind: "stored", planId };
-      if (reply.status === 409) return { kind: "moved", appliedPlanId: (reply.body as { applied_plan_id: string }).applied_plan_id };
+      if (reply.status === 409)
+        return { kind: "moved", appliedPlanId: (reply.body as { applied_plan_id: string }).applied_plan_id };
       throw refused("plan", reply);
     },
     close: () => pool.close(),
@@ -136,10 +163,19 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
  * The multipart body, made with one copy. The boundary is a digest over fresh random bytes: no content can hold it by
  * intent, and none is searched for it.
  */
-export function encodeApply(manifest: Manifest, parts: ReadonlyMap<string, readonly Uint8Array[]>, planBlob?: Uint8Array): { body: Buffer; contentType: string } {
+export function encodeApply(
+  manifest: Manifest,
+  parts: ReadonlyMap<string, readonly Uint8Array[]>,
+  planBlob?: Uint8Array,
+): { body: Buffer; contentType: string } {
   const boundary = createHash("sha256").update(randomBytes(16)).digest("base64url");
   const pieces: Uint8Array[] = [];
-  const begin = (head: string): number => pieces.push(Buffer.from(`${pieces.length === 0 ? "" : "\r\n"}--${boundary}\r\ncontent-disposition: form-data; ${head}\r\n\r\n`));
+  const begin = (head: string): number =>
+    pieces.push(
+      Buffer.from(
+        `${pieces.length === 0 ? "" : "\r\n"}--${boundary}\r\ncontent-disposition: form-data; ${head}\r\n\r\n`,
+      ),
+    );
   begin('name="manifest"');
   pieces.push(Buffer.from(JSON.stringify(manifest)));
   for (const [path, blocks] of parts) {

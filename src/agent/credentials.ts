@@ -44,7 +44,10 @@ export class CredentialDirectory {
       next = { cert, key, ca };
     } catch (error) {
       if (this.#credentials !== undefined) return false;
-      throw new AgentTreeError(`certificates in ${this.#dir} cannot be read`, { cause: error, hint: "it must hold tls.crt, tls.key and ca.crt" });
+      throw new AgentTreeError(`certificates in ${this.#dir} cannot be read`, {
+        cause: error,
+        hint: "it must hold tls.crt, tls.key and ca.crt",
+      });
     }
     this.#revision = revision;
     this.#credentials = next;

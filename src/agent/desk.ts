@@ -153,7 +153,12 @@ export class Desk {
       const { ok, outcomes } = await changes.operateEntry(this.#holding, ticket.entry, set);
       ticket.outcomes = outcomes;
       changes.commitEntry(this.#holding, ticket.entry, set);
-      if (!ok) this.#holding.append({ type: "owed", seq: this.#holding.number(), reason: "an operation in place was refused" });
+      if (!ok)
+        this.#holding.append({
+          type: "owed",
+          seq: this.#holding.number(),
+          reason: "an operation in place was refused",
+        });
       ticket.marks.operated = this.#options.monotonic();
     }
     await this.#keepPlan(ticket);
@@ -210,7 +215,8 @@ export class Desk {
       await this.#keepPlan(ticket);
       this.#finish(ticket, "reload");
     } else {
-      const message = end === "lost" ? "HAProxy gave no verdict" : (ticket.verdict?.output ?? "HAProxy refused the set");
+      const message =
+        end === "lost" ? "HAProxy gave no verdict" : (ticket.verdict?.output ?? "HAProxy refused the set");
       this.#finish(ticket, "rejected", { stage: "reload", message });
     }
   }

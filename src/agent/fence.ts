@@ -9,7 +9,9 @@ export interface FenceView {
 /** What an admitted manifest asks for. `noop` = this plan is applied already. */
 export type Way = "noop" | "runtime" | "file_only" | "reload" | "scheduled" | "revert";
 
-export type FenceVerdict = { readonly ok: true; readonly way: Way } | { readonly ok: false; readonly conflict: Conflict };
+export type FenceVerdict =
+  | { readonly ok: true; readonly way: Way }
+  | { readonly ok: false; readonly conflict: Conflict };
 
 export function conflictOf(model: Model, view: FenceView, reason: Conflict["reason"], message: string): Conflict {
   return {
@@ -33,9 +35,13 @@ export function compareTokens(a: Token, b: Token): number {
  * apply must succeed although its "previous plan" is no longer the previous one.
  */
 export function admit(model: Model, manifest: Manifest, view: FenceView): FenceVerdict {
-  const refuse = (reason: Conflict["reason"], message: string): FenceVerdict => ({ ok: false, conflict: conflictOf(model, view, reason, message) });
+  const refuse = (reason: Conflict["reason"], message: string): FenceVerdict => ({
+    ok: false,
+    conflict: conflictOf(model, view, reason, message),
+  });
   const { token } = manifest;
-  if (token.leader_epoch < model.maxEpoch) return refuse("stale_epoch", `epoch ${token.leader_epoch} is over; ${model.maxEpoch} rules`);
+  if (token.leader_epoch < model.maxEpoch)
+    return refuse("stale_epoch", `epoch ${token.leader_epoch} is over; ${model.maxEpoch} rules`);
   const current = model.planId;
   if (manifest.mode === "revert_lkg") {
     if (view.lkgPlanId === "") return refuse("unknown_baseline", "there is no last known good set");
@@ -43,20 +49,27 @@ export function admit(model: Model, manifest: Manifest, view: FenceView): FenceV
     return { ok: true, way: view.lkgPlanId === current && model.owed === null ? "noop" : "revert" };
   }
   const settled = model.owed === null && model.runningPlanId === current && model.workerOpsPlanId === current;
-  if (current !== "" && manifest.plan_id === current && (settled || manifest.mode === "auto")) return { ok: true, way: "noop" };
+  if (current !== "" && manifest.plan_id === current && (settled || manifest.mode === "auto"))
+    return { ok: true, way: "noop" };
   if (token.leader_epoch === model.token.leader_epoch && compareTokens(token, model.token) < 0) {
     return refuse("prev_mismatch", `render ${token.render_seq} is older than the applied ${model.token.render_seq}`);
   }
   const full = manifest.files !== undefined;
-  if (current === "" && !(full && manifest.mode === "reload")) return refuse("unknown_baseline", "what the pod holds is unknown: send the full set with mode reload");
-  if (manifest.expected_prev_plan_id !== current) return refuse("prev_mismatch", `the pod holds ${name(current)}, not ${name(manifest.expected_prev_plan_id)}`);
+  if (current === "" && !(full && manifest.mode === "reload"))
+    return refuse("unknown_baseline", "what the pod holds is unknown: send the full set with mode reload");
+  if (manifest.expected_prev_plan_id !== current)
+    return refuse("prev_mismatch", `the pod holds ${name(current)}, not ${name(manifest.expected_prev_plan_id)}`);
   const expected = manifest.expected_prev_token;
-  if (expected !== undefined && compareTokens(expected, model.token) !== 0) return refuse("prev_mismatch", "the pod's plan came by another token");
+  if (expected !== undefined && compareTokens(expected, model.token) !== 0)
+    return refuse("prev_mismatch", "the pod's plan came by another token");
   if (manifest.mode === "reload") return { ok: true, way: "reload" };
   const hasOps = manifest.ops.length > 0 || manifest.in_place_ops.length > 0;
   const baseline = manifest.expected_worker_ops_plan_id ?? (hasOps ? current : undefined);
   if (baseline !== undefined && baseline !== model.workerOpsPlanId) {
-    return refuse("worker_ops_mismatch", `the worker's operations amount to ${name(model.workerOpsPlanId)}, not ${name(baseline)}`);
+    return refuse(
+      "worker_ops_mismatch",
+      `the worker's operations amount to ${name(model.workerOpsPlanId)}, not ${name(baseline)}`,
+    );
   }
   if (model.owed !== null) return { ok: true, way: "scheduled" };
   return { ok: true, way: hasOps ? "runtime" : "file_only" };

@@ -205,7 +205,11 @@ export class Holding {
   }
 
   /** Runs operations on the connected worker. `changes` = files that are not in the model yet. */
-  async operate(ops: readonly Op[], changes: ReadonlyMap<string, HeldFile | null> | undefined, redo: boolean): Promise<OpOutcome[]> {
+  async operate(
+    ops: readonly Op[],
+    changes: ReadonlyMap<string, HeldFile | null> | undefined,
+    redo: boolean,
+  ): Promise<OpOutcome[]> {
     if (ops.length === 0) return [];
     void this.worker;
     const content: ContentOf = async (path) => {
@@ -214,7 +218,11 @@ export class Holding {
     };
     const outcomes = await runOps(this.session!, ops, { nameOf: this.nameOf, content, redo });
     const loaded = ops.filter((op, i) => op.kind === "cert_new" && outcomes[i]?.ok === true);
-    if (loaded.length > 0) this.inventory = withCerts(this.inventory, loaded.map((op) => this.nameOf(op.path ?? "")));
+    if (loaded.length > 0)
+      this.inventory = withCerts(
+        this.inventory,
+        loaded.map((op) => this.nameOf(op.path ?? "")),
+      );
     return outcomes;
   }
 

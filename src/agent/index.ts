@@ -30,8 +30,10 @@ export interface AgentOptions extends PathFlags {
   /** At most 60,000 ms; default 60,000. */
   readonly reloadTimeoutMs?: number;
   readonly log?: Logger;
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
+  /** Milliseconds since 1970, with fractions where the platform gives them: compared with HAProxy's start time. */
+  readonly now: () => number;
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number;
 }
 
 export interface RunningAgent {
@@ -49,7 +51,7 @@ export interface RunningAgent {
 export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   const paths = agentPaths(options);
   const log = options.log ?? pino({ level: process.env["LOG_LEVEL"]?.toLowerCase() ?? "info" });
-  const now = options.now ?? (() => performance.timeOrigin + performance.now());
+  const { now, monotonic } = options;
   const reloadIntervalMs = options.reloadIntervalMs ?? 5_000;
   mkdirSync(paths.baseDir, { recursive: true });
   const lock = await LocalLock.take(paths.localSocket);
@@ -65,7 +67,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       plans,
       reloadTimeoutMs: Math.min(options.reloadTimeoutMs ?? 60_000, 60_000),
       now,
-      monotonic: () => performance.now(),
+      monotonic,
       nextReloadAt: () => Math.max(now(), lastReload + reloadIntervalMs),
       onRemovals: () => actor.send({ type: "REMOVALS.QUEUED" }),
     });
@@ -96,7 +98,13 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       }
       const { planId } = holding.model;
       const appliedPlan = query.plan ? await plans.read(planId) : undefined;
-      const extras = { agentVersion: manifest.version, appliedPlan, planStored: plans.holds(planId), violation, reloadPendingAt: desk.reloadPendingAt };
+      const extras = {
+        agentVersion: manifest.version,
+        appliedPlan,
+        planStored: plans.holds(planId),
+        violation,
+        reloadPendingAt: desk.reloadPendingAt,
+      };
       return { status: 200, body: stateOf(holding, extras) };
     };
     const reserved = reservedNames(paths.baseDir, [paths.masterSocket, paths.workerSocket, paths.localSocket]);

@@ -13,8 +13,13 @@ export interface Inventory {
 export const EMPTY_INVENTORY: Inventory = { generation: 0, maps: [], certs: [], crtLists: [] };
 
 export async function readInventory(session: RuntimeSession, generation: number): Promise<Inventory> {
-  const [maps, certs, lists] = await Promise.all([session.command("show map"), session.command("show ssl cert"), session.command("show ssl crt-list")]);
-  const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "" && !line.startsWith("#") && !line.startsWith("Unknown command"));
+  const [maps, certs, lists] = await Promise.all([
+    session.command("show map"),
+    session.command("show ssl cert"),
+    session.command("show ssl crt-list"),
+  ]);
+  const lines = (text: string): string[] =>
+    text.split("\n").filter((line) => line !== "" && !line.startsWith("#") && !line.startsWith("Unknown command"));
   return {
     generation,
     maps: lines(maps.text).flatMap((line) => /^-?\d+ \(([^)]*)\)/.exec(line)?.[1] ?? []),
@@ -36,7 +41,9 @@ export function manifestPaths(baseDir: string, names: readonly string[]): string
 /** With certificates that operations have loaded since. */
 export function withCerts(inventory: Inventory, names: readonly string[]): Inventory {
   const fresh = names.filter((name) => !inventory.certs.includes(name));
-  return fresh.length === 0 ? inventory : { ...inventory, generation: inventory.generation + 1, certs: [...inventory.certs, ...fresh] };
+  return fresh.length === 0
+    ? inventory
+    : { ...inventory, generation: inventory.generation + 1, certs: [...inventory.certs, ...fresh] };
 }
 
 /**
@@ -51,7 +58,9 @@ export function nameResolver(baseDir: string, inventory: Inventory): (path: stri
   return (path) => {
     let name = resolved.get(path);
     if (name === undefined) {
-      const prefix = prefixes.find((candidate) => known.has(`${candidate}${path}`) || known.has(`opt@${candidate}${path}`));
+      const prefix = prefixes.find(
+        (candidate) => known.has(`${candidate}${path}`) || known.has(`opt@${candidate}${path}`),
+      );
       name = prefix === undefined ? `${usual}${path}` : `${prefix}${path}`;
       resolved.set(path, name);
     }

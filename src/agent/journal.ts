@@ -24,7 +24,11 @@ export interface JournalFile {
   /** Root before; "" = the file is new. */
   readonly prev: string;
   /** Against the blocks before; a new file is one splice at 0. */
-  readonly splices: readonly { readonly index: number; readonly remove: number; readonly insert: readonly BlockPair[] }[];
+  readonly splices: readonly {
+    readonly index: number;
+    readonly remove: number;
+    readonly insert: readonly BlockPair[];
+  }[];
 }
 
 /** An accepted change. `seq` numbers records, not only entries. */
@@ -126,7 +130,8 @@ export class Journal {
     try {
       bytes = readFileSync(path);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw new AgentTreeError("the journal cannot be read", { cause: error });
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT")
+        throw new AgentTreeError("the journal cannot be read", { cause: error });
       bytes = Buffer.alloc(0);
     }
     const { records } = decodeRecords(bytes);
@@ -168,5 +173,5 @@ export class Journal {
 }
 
 function writeAll(fd: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+  for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at);
 }

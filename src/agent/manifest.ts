@@ -18,14 +18,26 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 /** @throws AgentRequestError naming the field. */
 export function checkManifest(manifest: Manifest, reserved: ReadonlySet<string>): void {
   need(typeof manifest === "object" && manifest !== null, "not an object");
-  need(manifest.identity_version === IDENTITY_VERSION, `identity_version ${manifest.identity_version} is not known here`);
+  need(
+    manifest.identity_version === IDENTITY_VERSION,
+    `identity_version ${manifest.identity_version} is not known here`,
+  );
   need(MODES.has(manifest.mode), `mode ${JSON.stringify(manifest.mode)} is not known here`);
-  need(typeof manifest.plan_id === "string" && manifest.plan_id !== "" && manifest.plan_id.length <= 256, "plan_id is missing");
+  need(
+    typeof manifest.plan_id === "string" && manifest.plan_id !== "" && manifest.plan_id.length <= 256,
+    "plan_id is missing",
+  );
   need(typeof manifest.expected_prev_plan_id === "string", "expected_prev_plan_id is missing");
   need(isCount(manifest.token?.leader_epoch) && isCount(manifest.token?.render_seq), "token is not two whole numbers");
   need(Array.isArray(manifest.ops) && Array.isArray(manifest.in_place_ops), "ops and in_place_ops are not lists");
-  need(manifest.ops.length + manifest.in_place_ops.length <= LIMITS.opsPerBatch, `more than ${LIMITS.opsPerBatch} operations`);
-  need(manifest.files === undefined || (manifest.changed === undefined && manifest.removed === undefined), "files and changed/removed exclude each other");
+  need(
+    manifest.ops.length + manifest.in_place_ops.length <= LIMITS.opsPerBatch,
+    `more than ${LIMITS.opsPerBatch} operations`,
+  );
+  need(
+    manifest.files === undefined || (manifest.changed === undefined && manifest.removed === undefined),
+    "files and changed/removed exclude each other",
+  );
   const files = manifest.files ?? manifest.changed ?? [];
   const removed = manifest.removed ?? [];
   need(Array.isArray(files) && Array.isArray(removed), "files, changed and removed are not lists");
@@ -46,7 +58,8 @@ function checkFile(file: ManifestFile, reserved: ReadonlySet<string>): void {
   need(isCount(file.size), `${file.path}: size is not a whole number`);
   need(typeof file.reload_on_change === "boolean", `${file.path}: reload_on_change is not a boolean`);
   const refs = [...(file.blocks ?? []), ...(file.patch?.splices.flatMap((splice) => splice.insert) ?? [])];
-  for (const ref of refs) need(HEX64.test(ref.digest) && isCount(ref.size), `${file.path}: a block is not digest and size`);
+  for (const ref of refs)
+    need(HEX64.test(ref.digest) && isCount(ref.size), `${file.path}: a block is not digest and size`);
 }
 
 /** Path, key and value that become words of a command are judged where the command is written. */
@@ -55,5 +68,6 @@ function checkOp(op: Op, reserved: ReadonlySet<string>): void {
   need(AGENT_OPS_34.includes(op.kind as OpKind), `operation ${JSON.stringify(op.kind)} is not built here`);
   if (op.path !== undefined) checkPath(op.path, reserved);
   if (op.cert !== undefined) checkPath(op.cert, reserved);
-  if (op.timeout_ms !== undefined) need(isCount(op.timeout_ms) && op.timeout_ms <= LIMITS.waitBudgetMs, "timeout_ms is out of range");
+  if (op.timeout_ms !== undefined)
+    need(isCount(op.timeout_ms) && op.timeout_ms <= LIMITS.waitBudgetMs, "timeout_ms is out of range");
 }

@@ -76,7 +76,14 @@ export function spliceBlocks<T>(
   const blocks: T[] = [];
   let at = 0;
   for (const { index, remove, insert } of splices) {
-    if (!Number.isInteger(index) || !Number.isInteger(remove) || index < at || remove < 0 || index + remove > old.length) return undefined;
+    if (
+      !Number.isInteger(index) ||
+      !Number.isInteger(remove) ||
+      index < at ||
+      remove < 0 ||
+      index + remove > old.length
+    )
+      return undefined;
     for (; at < index; at++) blocks.push(old[at] as T);
     for (const block of insert) blocks.push(block);
     at = index + remove;
@@ -86,11 +93,19 @@ export function spliceBlocks<T>(
 }
 
 /** Rebuilds a file from a journal entry. */
-function fileFromJournal(file: JournalFile, before: HeldFile | undefined, bytes: Iterator<Uint8Array>): HeldFile | undefined {
+function fileFromJournal(
+  file: JournalFile,
+  before: HeldFile | undefined,
+  bytes: Iterator<Uint8Array>,
+): HeldFile | undefined {
   const splices = file.splices.map((splice) => ({
     index: splice.index,
     remove: splice.remove,
-    insert: splice.insert.map(([digest, size]): HeldBlock => ({ digest, size, bytes: bytes.next().value as Uint8Array })),
+    insert: splice.insert.map(([digest, size]): HeldBlock => ({
+      digest,
+      size,
+      bytes: bytes.next().value as Uint8Array,
+    })),
   }));
   if (file.prev !== "" && before?.digest !== file.prev) return undefined;
   const blocks = spliceBlocks(file.prev === "" ? [] : (before?.blocks ?? []), splices);
@@ -222,7 +237,9 @@ export interface StateDocument {
   readonly pending_backends: readonly string[];
   /** Microseconds since 1970, just before the link was turned: a worker started later has loaded this set. */
   readonly folded_at: number;
-  readonly files: Readonly<Record<string, readonly [FileKind, boolean, string, readonly (readonly [string, number])[]]>>;
+  readonly files: Readonly<
+    Record<string, readonly [FileKind, boolean, string, readonly (readonly [string, number])[]]>
+  >;
 }
 
 const fileJson = new WeakMap<HeldFile, string>();

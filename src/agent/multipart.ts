@@ -46,9 +46,14 @@ class PartSink {
   async write(chunk: Buffer): Promise<void> {
     if (chunk.length === 0) return;
     this.#size += chunk.length;
-    if (this.field.name === "manifest" && this.#size > MANIFEST_BYTES) throw new AgentRequestError("the manifest is too large", 413);
-    if (this.field.name === "plan" && this.#size > LIMITS.planBlobBytes) throw new AgentRequestError("the plan is too large", 413);
-    if (this.#file === undefined && (this.field.name === "manifest" || this.#body.staysInMemory(this.#size, chunk.length))) {
+    if (this.field.name === "manifest" && this.#size > MANIFEST_BYTES)
+      throw new AgentRequestError("the manifest is too large", 413);
+    if (this.field.name === "plan" && this.#size > LIMITS.planBlobBytes)
+      throw new AgentRequestError("the plan is too large", 413);
+    if (
+      this.#file === undefined &&
+      (this.field.name === "manifest" || this.#body.staysInMemory(this.#size, chunk.length))
+    ) {
       this.#chunks.push(chunk);
       return;
     }
@@ -91,7 +96,9 @@ class BodyReader {
 
 /** @throws AgentRequestError for every breach of the form or a limit. */
 export async function readApplyBody(request: IncomingMessage, options: BodyOptions): Promise<ApplyBody> {
-  const boundary = /^multipart\/form-data;.*boundary=(?:"([^"]{1,70})"|([^;\s]{1,70}))/i.exec(request.headers["content-type"] ?? "");
+  const boundary = /^multipart\/form-data;.*boundary=(?:"([^"]{1,70})"|([^;\s]{1,70}))/i.exec(
+    request.headers["content-type"] ?? "",
+  );
   if (boundary === null) throw new AgentRequestError("the body is not multipart/form-data", 415);
   const reader = new BodyReader(options);
   const delimiter = Buffer.from(`\r\n--${boundary[1] ?? boundary[2]}`);

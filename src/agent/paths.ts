@@ -38,7 +38,8 @@ export function checkPathSet(paths: Iterable<string>): void {
   for (const path of files) {
     for (let at = path.indexOf("/"); at > 0; at = path.indexOf("/", at + 1)) {
       const folder = path.slice(0, at);
-      if (files.has(folder)) throw new AgentRequestError(`path ${JSON.stringify(folder)} is a file and a folder at once`);
+      if (files.has(folder))
+        throw new AgentRequestError(`path ${JSON.stringify(folder)} is a file and a folder at once`);
     }
   }
 }

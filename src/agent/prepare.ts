@@ -30,7 +30,8 @@ export interface Prepared {
 export async function prepareStart(options: PrepareOptions): Promise<Prepared> {
   mkdirSync(options.baseDir, { recursive: true });
   const living = await askAgent(options.localSocket, "POST", "/start");
-  if (living !== undefined) return checked(options, () => askAgent(options.localSocket, "POST", "/start?fallback=1").then(() => undefined));
+  if (living !== undefined)
+    return checked(options, () => askAgent(options.localSocket, "POST", "/start?fallback=1").then(() => undefined));
   const lock = await LocalLock.take(options.localSocket);
   try {
     const holding = new Holding({ ...options });

@@ -34,7 +34,11 @@ export async function differsFrom(holding: Holding, ops: readonly Op[]): Promise
   return undefined;
 }
 
-function expect(op: Op, servers: Map<string, ExpectedServer>, entries: Map<string, { path: string; key: string; value: string | undefined }>): void {
+function expect(
+  op: Op,
+  servers: Map<string, ExpectedServer>,
+  entries: Map<string, { path: string; key: string; value: string | undefined }>,
+): void {
   const name = `${op.backend}/${op.server}`;
   const server = servers.get(name) ?? { present: true };
   switch (op.kind) {
@@ -75,9 +79,13 @@ function expect(op: Op, servers: Map<string, ExpectedServer>, entries: Map<strin
 function compareServer(name: string, expected: ExpectedServer, row: ServerRow | undefined): string | undefined {
   if (!expected.present) return row === undefined || row.maint ? undefined : `server ${name} still takes traffic`;
   if (row === undefined) return `server ${name} is not there`;
-  if (expected.address !== undefined && row.address !== expected.address) return `server ${name} has the address ${row.address}, not ${expected.address}`;
-  if (expected.port !== undefined && row.port !== expected.port) return `server ${name} has the port ${row.port}, not ${expected.port}`;
-  if (expected.weight !== undefined && row.weight !== expected.weight) return `server ${name} has the weight ${row.weight}, not ${expected.weight}`;
-  if (expected.maint !== undefined && row.maint !== expected.maint) return `server ${name} is ${row.maint ? "" : "not "}in maintenance`;
+  if (expected.address !== undefined && row.address !== expected.address)
+    return `server ${name} has the address ${row.address}, not ${expected.address}`;
+  if (expected.port !== undefined && row.port !== expected.port)
+    return `server ${name} has the port ${row.port}, not ${expected.port}`;
+  if (expected.weight !== undefined && row.weight !== expected.weight)
+    return `server ${name} has the weight ${row.weight}, not ${expected.weight}`;
+  if (expected.maint !== undefined && row.maint !== expected.maint)
+    return `server ${name} is ${row.maint ? "" : "not "}in maintenance`;
   return undefined;
 }

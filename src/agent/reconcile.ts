@@ -20,7 +20,8 @@ export async function reconcile(holding: Holding): Promise<boolean> {
   if (model.planId === "" || folded === undefined) return false;
   const same = holding.sameWorker;
   if (!same) {
-    if (holding.worker.startMicros <= folded.foldedAt + MARGIN_MICROS) return owe(holding, "it is not known which set this worker has read");
+    if (holding.worker.startMicros <= folded.foldedAt + MARGIN_MICROS)
+      return owe(holding, "it is not known which set this worker has read");
     if (model.owed !== null) {
       if (holding.unfolded.length > 0) return true;
       adoptStarted(holding);
@@ -40,7 +41,10 @@ export async function reconcile(holding: Holding): Promise<boolean> {
     holding.append({ type: "done", seq: holding.number(), entry: entry.seq, worker: { pid, startMicros } });
   }
   if (entries.length === 0) return false;
-  const difference = await differsFrom(holding, entries.flatMap((entry) => entry.ops));
+  const difference = await differsFrom(
+    holding,
+    entries.flatMap((entry) => entry.ops),
+  );
   return difference === undefined ? false : owe(holding, difference);
 }
 

@@ -24,12 +24,12 @@ export async function removePending(holding: Holding, cut: boolean, signal: Abor
   try {
     const deadline = holding.options.now() + (cut ? CUT_MS : GRACE_MS);
     for (const wait of [() => QUICK_MS, () => Math.max(QUICK_MS, deadline - holding.options.now())]) {
-      for (const name of [...holding.model.pendingServers]) {
+      for (const name of Array.from(holding.model.pendingServers)) {
         // An apply may have made a new server of this name meanwhile.
         if (!holding.model.pendingServers.has(name)) continue;
         note(holding, name, await removeServer(session, name, wait(), cut));
       }
-      for (const name of [...holding.model.pendingBackends]) {
+      for (const name of Array.from(holding.model.pendingBackends)) {
         if (!holding.model.pendingBackends.has(name)) continue;
         note(holding, name, await removeBackend(session, name, wait()));
       }

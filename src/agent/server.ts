@@ -37,9 +37,12 @@ export class EarlyAnswer extends Error {
 export function createAgentServer(options: ServerOptions): Server {
   const directory = new CredentialDirectory(options.tlsDir);
   const secure = (): object => ({ ...directory.current, minVersion: "TLSv1.3", maxVersion: "TLSv1.3" });
-  const server = createServer({ ...secure(), requestCert: true, rejectUnauthorized: false, keepAliveTimeout: 120_000, noDelay: true }, (request, response) => {
-    void serve(options, request, response);
-  });
+  const server = createServer(
+    { ...secure(), requestCert: true, rejectUnauthorized: false, keepAliveTimeout: 120_000, noDelay: true },
+    (request, response) => {
+      void serve(options, request, response);
+    },
+  );
   // Before the handshake begins: a connection is judged by the certificates that lie there now.
   server.prependListener("connection", () => {
     if (!directory.refresh()) return;
@@ -74,14 +77,18 @@ async function serve(options: ServerOptions, request: IncomingMessage, response:
 
 export function answerOf(error: unknown): Answer {
   if (error instanceof EarlyAnswer) return error.answer;
-  if (error instanceof AgentRequestError) return { status: error.status, body: { error: error.message, code: error.code } };
+  if (error instanceof AgentRequestError)
+    return { status: error.status, body: { error: error.message, code: error.code } };
   const code = error instanceof HapticError ? error.code : "HAPTIC_E_AGENT_TREE";
   return { status: 500, body: { error: error instanceof Error ? error.message : String(error), code } };
 }
 
 export function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   const body = Buffer.from(`${JSON.stringify(answer.body)}\n`);
-  const headers: Record<string, string | number> = { "content-type": "application/json", "content-length": body.length };
+  const headers: Record<string, string | number> = {
+    "content-type": "application/json",
+    "content-length": body.length,
+  };
   // A body that was not read to its end would be taken for the next request.
   if (!request.complete) headers["connection"] = "close";
   response.writeHead(answer.status, headers);
@@ -93,7 +100,8 @@ async function route(options: ServerOptions, request: IncomingMessage): Promise<
   const url = new URL(request.url ?? "/", "https://agent");
   const { handlers } = options;
   if (request.method === "GET" && url.pathname === "/healthz") return { status: 200, body: { ok: true } };
-  if (request.method === "GET" && url.pathname === "/readyz") return handlers.isReady() ? { status: 200, body: { ok: true } } : { status: 503, body: { ok: false } };
+  if (request.method === "GET" && url.pathname === "/readyz")
+    return handlers.isReady() ? { status: 200, body: { ok: true } } : { status: 503, body: { ok: false } };
   const socket = request.socket as TLSSocket;
   let verdict = judged.get(socket);
   if (verdict === undefined) {
@@ -103,7 +111,10 @@ async function route(options: ServerOptions, request: IncomingMessage): Promise<
   if (verdict !== "trusted") return verdict;
   switch (`${request.method} ${url.pathname}`) {
     case "GET /v1/state":
-      return handlers.state({ verify: url.searchParams.get("verify") === "1", plan: url.searchParams.get("plan") !== "0" });
+      return handlers.state({
+        verify: url.searchParams.get("verify") === "1",
+        plan: url.searchParams.get("plan") !== "0",
+      });
     case "POST /v1/apply": {
       const body = await readApplyBody(request, { onManifest: handlers.preview, stagingPath: handlers.stagingPath });
       return handlers.apply(body);

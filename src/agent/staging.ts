@@ -21,13 +21,19 @@ export interface StagedSet {
   readonly large: boolean;
 }
 
-export type StagingOutcome = { readonly ok: true; readonly set: StagedSet } | { readonly ok: false; readonly missing: string[] };
+export type StagingOutcome =
+  | { readonly ok: true; readonly set: StagedSet }
+  | { readonly ok: false; readonly missing: string[] };
 
 /** More than this goes to the files at once instead of through the journal, in bytes. */
 const JOURNAL_LIMIT = 1024 * 1024;
 
 /** @throws AgentRequestError when a digest or size is not what the manifest says. */
-export async function stage(files: ReadonlyMap<string, HeldFile>, manifest: Manifest, parts: ReadonlyMap<string, Part>): Promise<StagingOutcome> {
+export async function stage(
+  files: ReadonlyMap<string, HeldFile>,
+  manifest: Manifest,
+  parts: ReadonlyMap<string, Part>,
+): Promise<StagingOutcome> {
   const changes = new Map<string, HeldFile | null>();
   const journal: JournalFile[] = [];
   const blocks: Uint8Array[] = [];
@@ -72,7 +78,11 @@ interface StagedFile {
   readonly blocks: Uint8Array[];
 }
 
-async function stageFile(held: HeldFile | undefined, wanted: ManifestFile, part: Part | undefined): Promise<StagedFile | undefined> {
+async function stageFile(
+  held: HeldFile | undefined,
+  wanted: ManifestFile,
+  part: Part | undefined,
+): Promise<StagedFile | undefined> {
   if (wanted.patch !== undefined) {
     if (held === undefined || held.digest !== wanted.patch.base_digest || part === undefined) return undefined;
     return patchFile(held, wanted, wanted.patch.splices, await bytesOf(part));
@@ -83,41 +93,74 @@ async function stageFile(held: HeldFile | undefined, wanted: ManifestFile, part:
   const bytes = await bytesOf(part);
   const inserted = cut(wanted.path, bytes, refs);
   const keep = "bytes" in part;
-  const blocks = refs.map((ref, i): HeldBlock => (keep ? { ...ref, bytes: inserted[i]! } : { digest: ref.digest, size: ref.size }));
+  const blocks = refs.map((ref, i): HeldBlock =>
+    keep ? { ...ref, bytes: inserted[i]! } : { digest: ref.digest, size: ref.size },
+  );
   const file = heldFile(wanted, blocks);
   if (!keep) file.staged = part.path;
   const splices = [{ index: 0, remove: held?.blocks.length ?? 0, insert: refs.map(pair) }];
   return { file, journal: journalFile(wanted, held?.digest ?? "", splices), blocks: keep ? inserted : [] };
 }
 
-function patchFile(held: HeldFile, wanted: ManifestFile, splices: NonNullable<ManifestFile["patch"]>["splices"], bytes: Buffer): StagedFile {
+function patchFile(
+  held: HeldFile,
+  wanted: ManifestFile,
+  splices: NonNullable<ManifestFile["patch"]>["splices"],
+  bytes: Buffer,
+): StagedFile {
   const refs = splices.flatMap((splice) => splice.insert);
   const inserted = cut(wanted.path, bytes, refs);
   const content = inserted.values();
   const next = spliceBlocks<HeldBlock>(
     held.blocks,
-    splices.map((splice) => ({ ...splice, insert: splice.insert.map((ref) => ({ digest: ref.digest, size: ref.size, bytes: content.next().value! })) })),
+    splices.map((splice) => ({
+      ...splice,
+      insert: splice.insert.map((ref) => ({ digest: ref.digest, size: ref.size, bytes: content.next().value! })),
+    })),
   );
-  if (next === undefined) throw new AgentRequestError(`patch of ${wanted.path}: its splices do not fit the base's ${held.blocks.length} blocks`);
+  if (next === undefined)
+    throw new AgentRequestError(
+      `patch of ${wanted.path}: its splices do not fit the base's ${held.blocks.length} blocks`,
+    );
   checkRoot(wanted, next);
   const file = heldFile(wanted, next);
-  const journalSplices = splices.map((splice) => ({ index: splice.index, remove: splice.remove, insert: splice.insert.map(pair) }));
+  const journalSplices = splices.map((splice) => ({
+    index: splice.index,
+    remove: splice.remove,
+    insert: splice.insert.map(pair),
+  }));
   return { file, journal: journalFile(wanted, held.digest, journalSplices), blocks: inserted };
 }
 
 function heldFile(wanted: ManifestFile, blocks: readonly HeldBlock[]): HeldFile {
-  return { path: wanted.path, kind: wanted.kind, reload_on_change: wanted.reload_on_change, digest: wanted.digest, size: wanted.size, blocks };
+  return {
+    path: wanted.path,
+    kind: wanted.kind,
+    reload_on_change: wanted.reload_on_change,
+    digest: wanted.digest,
+    size: wanted.size,
+    blocks,
+  };
 }
 
 function journalFile(wanted: ManifestFile, prev: string, splices: JournalFile["splices"]): JournalFile {
-  return { path: wanted.path, kind: wanted.kind, reload_on_change: wanted.reload_on_change, digest: wanted.digest, prev, splices };
+  return {
+    path: wanted.path,
+    kind: wanted.kind,
+    reload_on_change: wanted.reload_on_change,
+    digest: wanted.digest,
+    prev,
+    splices,
+  };
 }
 
 const pair = (ref: BlockRef): readonly [string, number] => [ref.digest, ref.size];
 
 function checkRoot(wanted: ManifestFile, blocks: readonly BlockRef[]): void {
-  if (rootDigest(blocks) !== wanted.digest) throw new AgentRequestError(`${wanted.path}: its blocks do not have the digest ${wanted.digest}`);
-  if (totalSize(blocks) !== wanted.size) throw new AgentRequestError(`${wanted.path}: its blocks are not ${wanted.size} bytes`);
+  if (rootDigest(blocks) !== wanted.digest)
+    throw new AgentRequestError(`${wanted.path}: its blocks do not have the digest ${wanted.digest}`);
+  if (totalSize(blocks) !== wanted.size)
+    throw new AgentRequestError(`${wanted.path}: its blocks are not ${wanted.size} bytes`);
 }
 
 /** Cuts a part into its blocks and verifies each. */
@@ -127,7 +170,8 @@ function cut(path: string, bytes: Buffer, refs: readonly BlockRef[]): Uint8Array
   for (const ref of refs) {
     const block = bytes.subarray(at, at + ref.size);
     if (block.length !== ref.size) throw new AgentRequestError(`${path}: its part is shorter than its blocks`);
-    if (sha256(block) !== ref.digest) throw new AgentRequestError(`${path}: a block does not have the digest ${ref.digest}`);
+    if (sha256(block) !== ref.digest)
+      throw new AgentRequestError(`${path}: a block does not have the digest ${ref.digest}`);
     blocks.push(block);
     at += ref.size;
   }

@@ -38,7 +38,12 @@ export interface Ticket {
 }
 
 export function haproxyIdentity(info: WorkerInfo): HaproxyIdentity {
-  return { version: info.version, full_version: info.fullVersion, worker_pid: info.pid, worker_start_time_unix_micros: info.startMicros };
+  return {
+    version: info.version,
+    full_version: info.fullVersion,
+    worker_pid: info.pid,
+    worker_start_time_unix_micros: info.startMicros,
+  };
 }
 
 export function resultOf(
@@ -79,7 +84,14 @@ export function resultOf(
     const { ok, output, tookMs } = ticket.verdict;
     result.reload = { performed: true, ok, worker_pid: info?.pid ?? 0, took_ms: round(tookMs), output };
   } else if (scheduledAt !== undefined) {
-    result.reload = { performed: false, ok: true, worker_pid: info?.pid ?? 0, took_ms: 0, output: "", scheduled_at: new Date(scheduledAt).toISOString() };
+    result.reload = {
+      performed: false,
+      ok: true,
+      worker_pid: info?.pid ?? 0,
+      took_ms: 0,
+      output: "",
+      scheduled_at: new Date(scheduledAt).toISOString(),
+    };
   }
   if (ticket.rolledBack !== undefined) result.rollback = { performed: true, reloaded: ticket.rolledBack.reloaded };
   return result;

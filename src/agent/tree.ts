@@ -5,7 +5,17 @@
  *     BASE/current -> .haptic/sets/12      BASE/haproxy.cfg, BASE/maps … -> current/…
  *     BASE/.haptic/{journal, lkg -> sets/9, sets/, staging/, plan}
  */
-import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AgentTreeError } from "../errors.ts";
@@ -97,7 +107,13 @@ export class Tree {
     const document = name === undefined ? undefined : readState(join(this.#private("sets"), name));
     if (name === undefined || document === undefined) return undefined;
     const model = decodeState(document);
-    this.#folded = { name, seq: model.seq, planId: model.planId, foldedAt: document.folded_at, files: new Map(model.files) };
+    this.#folded = {
+      name,
+      seq: model.seq,
+      planId: model.planId,
+      foldedAt: document.folded_at,
+      files: new Map(model.files),
+    };
     this.#prune(model.former);
     return { model, intact: await this.verify() };
   }
@@ -197,20 +213,34 @@ export class Tree {
   /** The whole content of a held file, folded or not. */
   async content(file: HeldFile): Promise<Buffer> {
     if (file.staged !== undefined) return readFile(file.staged);
-    if (file.blocks.every((block) => block.bytes !== undefined)) return Buffer.concat(file.blocks.map((block) => block.bytes as Uint8Array));
+    if (file.blocks.every((block) => block.bytes !== undefined))
+      return Buffer.concat(file.blocks.map((block) => block.bytes as Uint8Array));
     const base = this.#folded;
     const before = base?.files.get(file.path);
     const bytes = base === undefined ? Buffer.alloc(0) : await readFile(join(this.#setDir(base.name), file.path));
     const offsets = offsetsOf(before);
-    return Buffer.concat(file.blocks.map((block) => block.bytes ?? bytes.subarray(offsetIn(offsets, block, file), offsetIn(offsets, block, file) + block.size)));
+    return Buffer.concat(
+      file.blocks.map(
+        (block) =>
+          block.bytes ?? bytes.subarray(offsetIn(offsets, block, file), offsetIn(offsets, block, file) + block.size),
+      ),
+    );
   }
 
-  async #compose(target: string, file: HeldFile, base: FoldedSet | undefined, before: HeldFile | undefined): Promise<void> {
+  async #compose(
+    target: string,
+    file: HeldFile,
+    base: FoldedSet | undefined,
+    before: HeldFile | undefined,
+  ): Promise<void> {
     const offsets = offsetsOf(before);
-    const source = base !== undefined && before !== undefined && file.blocks.some((block) => block.bytes === undefined) ? await open(join(this.#setDir(base.name), file.path)) : undefined;
+    const source =
+      base !== undefined && before !== undefined && file.blocks.some((block) => block.bytes === undefined)
+        ? await open(join(this.#setDir(base.name), file.path))
+        : undefined;
     const out = await open(target, "w", file.kind === "cert" ? 0o600 : 0o644);
     try {
-      for (let i = 0; i < file.blocks.length; ) {
+      for (let i = 0; i < file.blocks.length;) {
         const block = file.blocks[i]!;
         if (block.bytes !== undefined) {
           await out.write(block.bytes);

@@ -73,7 +73,9 @@ export function wireAgent(deps: AgentDeps): AgentActor {
         return holding.dirty;
       }),
       prepareStart: fromPromise(({ input }: { input: ById }) => starts.serve(input.id)),
-      remove: fromPromise(({ input, signal }: { input: { cut: boolean }; signal: AbortSignal }) => removePending(holding, input.cut, signal)),
+      remove: fromPromise(({ input, signal }: { input: { cut: boolean }; signal: AbortSignal }) =>
+        removePending(holding, input.cut, signal),
+      ),
     },
     actions: {
       refuseBusy: (_, { id }) => desk.refuse([id], "too many applies are waiting"),

@@ -83,19 +83,26 @@ export const command: Command = {
     if (verb === "state") return ask(paths, flags.verify === true ? "/state?verify=1" : "/state");
     if (verb === "health") return ask(paths, "/health");
     if (verb === "prepare") {
-      const prepared = await prepareStart({ ...paths, haproxy: flags.haproxy ?? "haproxy", now: () => performance.timeOrigin + performance.now() });
+      const prepared = await prepareStart({
+        ...paths,
+        haproxy: flags.haproxy ?? "haproxy",
+        now: () => performance.timeOrigin + performance.now(),
+      });
       for (const refusal of prepared.refusals) process.stderr.write(`HAProxy refused a set: ${refusal}\n`);
       process.stdout.write(`${prepared.configPath}\n`);
       return 0;
     }
     const clientName = flags["tls-client-name"];
-    if (clientName === undefined) throw new UsageError("--tls-client-name is missing", "e.g. haptic-controller-tls.haptic.svc");
+    if (clientName === undefined)
+      throw new UsageError("--tls-client-name is missing", "e.g. haptic-controller-tls.haptic.svc");
     const interval = upToAMinute("--reload-interval-min", flags["reload-interval-min"]);
     const timeout = upToAMinute("--reload-timeout", flags["reload-timeout"]);
     const agent = await runAgent({
       ...pathFlags,
       tlsDir: flags["tls-dir"] ?? "/etc/haptic/agent-tls/..data",
       tlsClientName: clientName,
+      now: () => performance.timeOrigin + performance.now(),
+      monotonic: () => performance.now(),
       ...(flags.listen === undefined ? {} : { listen: flags.listen }),
       ...(interval === undefined ? {} : { reloadIntervalMs: interval }),
       ...(timeout === undefined ? {} : { reloadTimeoutMs: timeout }),

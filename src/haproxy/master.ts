@@ -24,14 +24,17 @@ export function masterCommand(path: string, line: string, timeoutMs: number): Pr
     const socket = connect(path);
     let text = "";
     socket.setEncoding("utf8");
-    socket.setTimeout(timeoutMs, () => socket.destroy(new MasterError(`the master did not answer \`${line}\` within ${timeoutMs} ms`)));
+    socket.setTimeout(timeoutMs, () =>
+      socket.destroy(new MasterError(`the master did not answer \`${line}\` within ${timeoutMs} ms`)),
+    );
     socket.on("connect", () => socket.end(`${line}\n`));
     socket.on("data", (chunk: string) => {
       text += chunk;
     });
     socket.on("error", (error) => {
       if (error instanceof MasterError) reject(error);
-      else reject(new MasterError(`HAProxy's master socket ${path}: ${error.message}`, { cause: error, retriable: true }));
+      else
+        reject(new MasterError(`HAProxy's master socket ${path}: ${error.message}`, { cause: error, retriable: true }));
     });
     socket.on("close", () => resolve(text));
   });
@@ -50,7 +53,8 @@ export async function masterReload(path: string, timeoutMs: number): Promise<Rel
 /** `Success=1` and no `[ALERT]`: HAProxy 3.4 serves some configurations that it alerts about; those are refused here. */
 export function parseReloadVerdict(text: string): ReloadVerdict {
   const match = /^Success=([01])\n(?:--\n)?/.exec(text);
-  if (match === null) throw new MasterError(`the master's answer to \`reload\` could not be read: ${text.slice(0, 200)}`);
+  if (match === null)
+    throw new MasterError(`the master's answer to \`reload\` could not be read: ${text.slice(0, 200)}`);
   const output = text.slice(match[0].length).trim();
   return { ok: match[1] === "1" && !/^\[ALERT\]/m.test(output), output };
 }

@@ -10,10 +10,15 @@ export interface CheckOutcome {
 /** `haproxy -c`: passed means exit code 0 and no `[ALERT]` (3.4 alerts about some things and still returns 0). */
 export function checkConfig(binary: string, path: string): Promise<CheckOutcome> {
   return new Promise((resolve) => {
-    execFile(binary, ["-c", "-f", path], { cwd: dirname(path), maxBuffer: 4 * 1024 * 1024 }, (error, stdout, stderr) => {
-      const output = `${stdout}${stderr}`.trim();
-      const said = output === "" && error !== null ? error.message : output;
-      resolve({ ok: error === null && !/^\[ALERT\]/m.test(output), output: said });
-    });
+    execFile(
+      binary,
+      ["-c", "-f", path],
+      { cwd: dirname(path), maxBuffer: 4 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        const output = `${stdout}${stderr}`.trim();
+        const said = output === "" && error !== null ? error.message : output;
+        resolve({ ok: error === null && !/^\[ALERT\]/m.test(output), output: said });
+      },
+    );
   });
 }

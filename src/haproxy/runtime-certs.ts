@@ -6,10 +6,19 @@ import type { RuntimeSession } from "./runtime.ts";
  * Puts a PEM bundle in force under `name`; with `create` the store is made first (one that exists already is taken).
  * A failed transaction is aborted, else the next one would continue it. Keys never reach the outcome's text.
  */
-export async function setCertificate(session: RuntimeSession, name: string, pem: Uint8Array | undefined, create: boolean): Promise<OpOutcome> {
+export async function setCertificate(
+  session: RuntimeSession,
+  name: string,
+  pem: Uint8Array | undefined,
+  create: boolean,
+): Promise<OpOutcome> {
   if (pem === undefined) return { ok: true, output: "superseded" };
   // An empty line would end the payload.
-  const payload = `${Buffer.from(pem).toString("utf8").split(/\r?\n/).filter((line) => line.trim() !== "").join("\n")}\n`;
+  const payload = `${Buffer.from(pem)
+    .toString("utf8")
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== "")
+    .join("\n")}\n`;
   if (Buffer.byteLength(payload) >= LINE_LIMIT) return { ok: false, output: `${name}: too large for the runtime CLI` };
   if (create) {
     const made = await session.command(`new ssl cert ${name}`);

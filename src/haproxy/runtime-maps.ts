@@ -30,14 +30,26 @@ export function payloads(entries: readonly Entry[]): string[] {
 }
 
 /** The payload form takes the rest of the line as the value, blanks included. */
-export async function addEntries(session: RuntimeSession, map: string, entries: readonly Entry[], version = ""): Promise<OpOutcome> {
-  const replies = await Promise.all(payloads(entries).map((payload) => session.command(`add map ${version}${map}`, payload)));
+export async function addEntries(
+  session: RuntimeSession,
+  map: string,
+  entries: readonly Entry[],
+  version = "",
+): Promise<OpOutcome> {
+  const replies = await Promise.all(
+    payloads(entries).map((payload) => session.command(`add map ${version}${map}`, payload)),
+  );
   const bad = replies.find((reply) => reply.text !== "");
   return bad === undefined ? ok : refused(bad);
 }
 
 /** For a repeated addition: the key exists with this value, or is set to it, or is added. */
-export async function addMissingEntry(session: RuntimeSession, map: string, key: string, value: string): Promise<OpOutcome> {
+export async function addMissingEntry(
+  session: RuntimeSession,
+  map: string,
+  key: string,
+  value: string,
+): Promise<OpOutcome> {
   const current = await getEntry(session, map, key);
   if (current === value) return ok;
   if (current !== undefined) {
@@ -80,13 +92,18 @@ export function parseMapFile(text: string): Entry[] {
     const line = raw.trim();
     if (line === "" || line.startsWith("#")) continue;
     const match = /^(\S+)(?:\s+(.*))?$/.exec(line);
-    if (match !== null) entries.push({ key: safeWord("key", match[1]), value: safePayloadText("value", match[2] ?? "") });
+    if (match !== null)
+      entries.push({ key: safeWord("key", match[1]), value: safePayloadText("value", match[2] ?? "") });
   }
   return entries;
 }
 
 /** All entries at once: a new version is prepared aside, filled, and put in force by one command. */
-export async function replaceMap(session: RuntimeSession, map: string, content: Uint8Array | undefined): Promise<OpOutcome> {
+export async function replaceMap(
+  session: RuntimeSession,
+  map: string,
+  content: Uint8Array | undefined,
+): Promise<OpOutcome> {
   if (content === undefined) return { ok: true, output: "superseded" };
   const entries = parseMapFile(Buffer.from(content).toString("utf8"));
   const prepared = await session.command(`prepare map ${map}`);

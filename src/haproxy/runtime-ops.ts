@@ -19,7 +19,9 @@ export interface OpsContext {
   readonly redo: boolean;
 }
 
-type Judge = (replies: readonly RuntimeReply[]) => OpOutcome | { readonly next: (session: RuntimeSession) => Promise<OpOutcome> };
+type Judge = (
+  replies: readonly RuntimeReply[],
+) => OpOutcome | { readonly next: (session: RuntimeSession) => Promise<OpOutcome> };
 
 /** Joined with its neighbours into one line, or a small conversation of its own. */
 type Step =
@@ -27,7 +29,10 @@ type Step =
   | { readonly talk: (session: RuntimeSession) => Promise<OpOutcome> };
 
 const done: OpOutcome = { ok: true, output: "" };
-const outcome = (ok: boolean, reply: RuntimeReply | undefined): OpOutcome => ({ ok, output: reply?.text ?? "no answer" });
+const outcome = (ok: boolean, reply: RuntimeReply | undefined): OpOutcome => ({
+  ok,
+  output: reply?.text ?? "no answer",
+});
 
 /** Every answer empty. */
 const silent: Judge = (replies) => {
@@ -42,24 +47,30 @@ const silentOrGone: Judge = (replies) => {
 };
 
 /** Warnings may stand before the acknowledgement, hence not equality. */
-const says = (text: string): Judge => (replies) => outcome(replies[0]?.text.trimEnd().endsWith(text) === true, replies[0]);
+const says =
+  (text: string): Judge =>
+  (replies) =>
+    outcome(replies[0]?.text.trimEnd().endsWith(text) === true, replies[0]);
 
 function serverName(op: Op): string {
   const backend = safeWord("backend", op.backend);
   const server = safeWord("server", op.server);
-  if (backend.includes("/") || server.includes("/")) throw new RuntimeTokenError(`${backend}/${server}: a name holds a slash`);
+  if (backend.includes("/") || server.includes("/"))
+    throw new RuntimeTokenError(`${backend}/${server}: a name holds a slash`);
   return `${backend}/${server}`;
 }
 
 function endpoint(op: Op): { address: string; port: number } {
   const { address = "", port = 0 } = op;
-  if (isIP(address) === 0) throw new RuntimeTokenError(`address ${JSON.stringify(address)} is not a literal IP address`);
+  if (isIP(address) === 0)
+    throw new RuntimeTokenError(`address ${JSON.stringify(address)} is not a literal IP address`);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new RuntimeTokenError(`port ${port} is out of range`);
   return { address, port };
 }
 
 function weightOf(weight: number): number {
-  if (!Number.isInteger(weight) || weight < 0 || weight > 256) throw new RuntimeTokenError(`weight ${weight} is out of range`);
+  if (!Number.isInteger(weight) || weight < 0 || weight > 256)
+    throw new RuntimeTokenError(`weight ${weight} is out of range`);
   return weight;
 }
 
@@ -67,7 +78,8 @@ function addServer(op: Op): Step {
   const name = serverName(op);
   const { address, port } = endpoint(op);
   const words = [`add server ${name} ${isIP(address) === 6 ? `[${address}]` : address}:${port}`];
-  if (op.weight != null) words.push(`weight ${weightOf(op.weight)}`);
+  const weight = op.weight ?? undefined;
+  if (weight !== undefined) words.push(`weight ${weightOf(weight)}`);
   if (op.guid !== undefined) words.push(`guid ${safeWord("guid", op.guid)}`);
   for (const keyword of op.keywords ?? []) {
     words.push(safeWord("keyword", keyword.name), ...keyword.args.map((arg) => safeWord(keyword.name, arg)));
@@ -75,7 +87,7 @@ function addServer(op: Op): Step {
   const lines = [words.join(" ")];
   if (op.health === true) lines.push(`enable health ${name}`);
   const again = [`set server ${name} addr ${address} port ${port}`];
-  if (op.weight != null) again.push(`set server ${name} weight ${op.weight}`);
+  if (weight !== undefined) again.push(`set server ${name} weight ${weight}`);
   return {
     lines,
     judge: (replies) => {
@@ -107,9 +119,16 @@ function addBackend(op: Op, context: OpsContext): Step {
 }
 
 function crtListLine(op: Op, context: OpsContext): string {
-  const options = (op.options ?? []).flatMap((option) => [option.name, ...option.args]).map((word) => safeWord("crt-list option", word));
+  const options = (op.options ?? []).map((option) =>
+    [option.name]
+      .concat(option.args)
+      .map((word) => safeWord("crt-list option", word))
+      .join(" "),
+  );
   const filters = (op.sni_filters ?? []).map((filter) => safeWord("SNI filter", filter));
-  return [context.nameOf(op.cert ?? ""), ...(options.length > 0 ? [`[${options.join(" ")}]`] : []), ...filters].join(" ");
+  return [context.nameOf(op.cert ?? ""), ...(options.length > 0 ? [`[${options.join(" ")}]`] : []), ...filters].join(
+    " ",
+  );
 }
 
 function addToCrtList(op: Op, context: OpsContext): Step {
@@ -135,7 +154,10 @@ function compile(op: Op, context: OpsContext): Step {
       return addServer(op);
     case "server_enable": {
       const name = serverName(op);
-      return { lines: op.health === true ? [`enable health ${name}`, `enable server ${name}`] : [`enable server ${name}`], judge: silent };
+      return {
+        lines: op.health === true ? [`enable health ${name}`, `enable server ${name}`] : [`enable server ${name}`],
+        judge: silent,
+      };
     }
     case "server_disable":
     case "server_del":
@@ -166,7 +188,10 @@ function compile(op: Op, context: OpsContext): Step {
       const name = file();
       const key = safeWord("key", op.key);
       const value = safePayloadText("value", op.value);
-      return { talk: (session) => (context.redo ? addMissingEntry(session, name, key, value) : addEntries(session, name, [{ key, value }])) };
+      return {
+        talk: (session) =>
+          context.redo ? addMissingEntry(session, name, key, value) : addEntries(session, name, [{ key, value }]),
+      };
     }
     case "map_set": {
       const name = file();
@@ -175,7 +200,9 @@ function compile(op: Op, context: OpsContext): Step {
       return {
         lines: [`set map ${name} ${key} ${value}`],
         judge: (replies) =>
-          /entry not found/i.test(replies[0]?.text ?? "") ? { next: (session) => addEntries(session, name, [{ key, value }]) } : silent(replies),
+          /entry not found/i.test(replies[0]?.text ?? "")
+            ? { next: (session) => addEntries(session, name, [{ key, value }]) }
+            : silent(replies),
       };
     }
     case "map_del": {
@@ -190,14 +217,22 @@ function compile(op: Op, context: OpsContext): Step {
     case "cert_set":
     case "cert_new": {
       const name = file();
-      return { talk: async (session) => setCertificate(session, name, await context.content(op.path ?? ""), op.kind === "cert_new") };
+      return {
+        talk: async (session) =>
+          setCertificate(session, name, await context.content(op.path ?? ""), op.kind === "cert_new"),
+      };
     }
     case "crtlist_add":
       return addToCrtList(op, context);
     case "crtlist_del":
       return {
         lines: [`del ssl crt-list ${file()} ${safeWord("certificate", context.nameOf(op.cert ?? ""))}`],
-        judge: ([reply]) => outcome(/deleted in crtlist/.test(reply?.text ?? "") || (context.redo && /not found|doesn't exist|can't/i.test(reply?.text ?? "")), reply),
+        judge: ([reply]) =>
+          outcome(
+            /deleted in crtlist/.test(reply?.text ?? "") ||
+              (context.redo && /not found|doesn't exist|can't/i.test(reply?.text ?? "")),
+            reply,
+          ),
       };
     case "ca_set":
     case "ca_new":
@@ -213,7 +248,7 @@ function compile(op: Op, context: OpsContext): Step {
 export async function runOps(session: RuntimeSession, ops: readonly Op[], context: OpsContext): Promise<OpOutcome[]> {
   const steps = ops.map((op) => compile(op, context));
   const outcomes: OpOutcome[] = [];
-  for (let at = 0; at < steps.length; ) {
+  for (let at = 0; at < steps.length;) {
     const step = steps[at]!;
     if ("talk" in step) {
       const entries = context.redo ? [] : adjacentEntries(ops, at, context);
@@ -235,7 +270,10 @@ export async function runOps(session: RuntimeSession, ops: readonly Op[], contex
   return outcomes;
 }
 
-async function runLines(session: RuntimeSession, steps: readonly Extract<Step, { lines: unknown }>[]): Promise<OpOutcome[]> {
+async function runLines(
+  session: RuntimeSession,
+  steps: readonly Extract<Step, { lines: unknown }>[],
+): Promise<OpOutcome[]> {
   const replies = await session.batch(steps.flatMap((step) => step.lines));
   const outcomes: OpOutcome[] = [];
   let at = 0;

@@ -20,7 +20,8 @@ const UNSAFE = /[\s;\\\u0000-\u001f\u007f]|<</;
  */
 export function safeWord(what: string, word: string | undefined): string {
   if (word === undefined || word === "") throw new RuntimeTokenError(`${what} is empty`);
-  if (UNSAFE.test(word)) throw new RuntimeTokenError(`${what} ${JSON.stringify(word)} cannot be written on HAProxy's command line`);
+  if (UNSAFE.test(word))
+    throw new RuntimeTokenError(`${what} ${JSON.stringify(word)} cannot be written on HAProxy's command line`);
   return word;
 }
 
@@ -91,14 +92,17 @@ function parseReply(lines: readonly string[]): RuntimeReply {
 export function joinCommands(commands: readonly string[]): { line: string; count: number }[] {
   const lines: { line: string; count: number }[] = [];
   let current = "";
+  let bytes = 0;
   let count = 0;
   for (const command of commands) {
-    if (count > 0 && current.length + 1 + command.length >= LINE_LIMIT) {
+    const size = Buffer.byteLength(command);
+    if (count > 0 && bytes + 1 + size >= LINE_LIMIT) {
       lines.push({ line: current, count });
-      current = "";
+      bytes = 0;
       count = 0;
     }
     current = count === 0 ? command : `${current};${command}`;
+    bytes += count === 0 ? size : size + 1;
     count += 1;
   }
   if (count > 0) lines.push({ line: current, count });

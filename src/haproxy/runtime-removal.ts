@@ -6,7 +6,12 @@ import type { RuntimeSession } from "./runtime.ts";
 export type Removal = "gone" | "busy" | "refused";
 
 /** Waits up to `waitMs` for the last request to end. With `cut` the running ones are ended first. */
-export async function removeServer(session: RuntimeSession, name: string, waitMs: number, cut: boolean): Promise<Removal> {
+export async function removeServer(
+  session: RuntimeSession,
+  name: string,
+  waitMs: number,
+  cut: boolean,
+): Promise<Removal> {
   const [backend, server] = name.split("/");
   const word = `${safeWord("backend", backend)}/${safeWord("server", server)}`;
   const commands = [`disable server ${word}`, `wait ${waitMs}ms srv-removable ${word}`, `del server ${word}`];
@@ -24,7 +29,12 @@ export async function removeServer(session: RuntimeSession, name: string, waitMs
 export async function removeBackend(session: RuntimeSession, name: string, waitMs: number): Promise<Removal> {
   const backend = safeWord("backend", name);
   const replies = await session.batch(
-    [`unpublish backend ${backend}`, `wait ${waitMs}ms be-removable ${backend}`, `unpublish backend ${backend}`, `del backend ${backend}`],
+    [
+      `unpublish backend ${backend}`,
+      `wait ${waitMs}ms be-removable ${backend}`,
+      `unpublish backend ${backend}`,
+      `del backend ${backend}`,
+    ],
     waitMs + 10_000,
   );
   const waited = replies[1]?.text ?? "";

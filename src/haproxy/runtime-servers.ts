@@ -16,7 +16,10 @@ const FORCED_MAINT = 0x01;
 const FORCED_DRAIN = 0x08;
 
 /** Servers of a backend by name; undefined when there is no such backend. */
-export async function readServers(session: RuntimeSession, backend: string): Promise<Map<string, ServerRow> | undefined> {
+export async function readServers(
+  session: RuntimeSession,
+  backend: string,
+): Promise<Map<string, ServerRow> | undefined> {
   const { text } = await session.command(`show servers state ${safeWord("backend", backend)}`);
   return /^Can't find backend|No such backend/.test(text) ? undefined : parseServersState(text);
 }

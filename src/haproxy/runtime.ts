@@ -53,7 +53,9 @@ export class RuntimeSession {
     socket.setEncoding("utf8");
     const session = new RuntimeSession(socket);
     socket.on("data", (chunk: string) => session.#receive(chunk));
-    socket.on("error", (error) => session.#fail(new RuntimeError(`HAProxy's runtime socket: ${error.message}`, { cause: error })));
+    socket.on("error", (error) =>
+      session.#fail(new RuntimeError(`HAProxy's runtime socket: ${error.message}`, { cause: error })),
+    );
     socket.on("close", () => session.#fail(new RuntimeError("HAProxy closed the runtime connection")));
     try {
       await session.#send("prompt i", 1, timeoutMs);
@@ -154,12 +156,14 @@ export function parseWorkerInfo(text: string): WorkerInfo {
   const start = Number(field("Start_time_sec"));
   const fullVersion = field("Version");
   if (!Number.isInteger(pid) || !Number.isFinite(start) || fullVersion === undefined) {
-    throw new RuntimeError("HAProxy's `show info` could not be read", { hint: "is the worker socket a stats socket of `level admin`?" });
+    throw new RuntimeError("HAProxy's `show info` could not be read", {
+      hint: "is the worker socket a stats socket of `level admin`?",
+    });
   }
   const version = /^\d+\.\d+/.exec(fullVersion)?.[0] ?? fullVersion;
   return { pid, startMicros: Math.round(start * 1e6), version, fullVersion, stopping: field("Stopping") === "1" };
 }
 
 export function sameWorker(a: WorkerIdentity | null | undefined, b: WorkerIdentity | null | undefined): boolean {
-  return a != null && b != null && a.pid === b.pid && a.startMicros === b.startMicros;
+  return a?.pid !== undefined && a.pid === b?.pid && a.startMicros === b.startMicros;
 }

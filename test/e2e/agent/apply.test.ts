@@ -1,7 +1,19 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { testHaproxy } from "../../support/parts.ts";
-import { configText, deltaShipment, fullShipment, get, makeIdentities, removeScratch, scratch, setOf, startPod, startServers, type Pod } from "./harness.ts";
+import {
+  configText,
+  deltaShipment,
+  fullShipment,
+  get,
+  makeIdentities,
+  removeScratch,
+  scratch,
+  setOf,
+  startPod,
+  startServers,
+  type Pod,
+} from "./harness.ts";
 
 const root = scratch("apply");
 const identities = await makeIdentities(root);
@@ -15,16 +27,26 @@ test.after(async () => {
   removeScratch(root);
 });
 
-function filesOf(backends: Record<string, Record<string, number>>, hosts: Record<string, string>): Record<string, string> {
+function filesOf(
+  backends: Record<string, Record<string, number>>,
+  hosts: Record<string, string>,
+): Record<string, string> {
   return {
     "haproxy.cfg": configText({ backends, upstream }),
-    "maps/host.map": Object.entries(hosts).map(([host, backend]) => `${host} ${backend}\n`).join(""),
+    "maps/host.map": Object.entries(hosts)
+      .map(([host, backend]) => `${host} ${backend}\n`)
+      .join(""),
   };
 }
 
 for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
   test(`HAProxy ${version} starts from nothing, takes the full set by a reload, then a server without one`, async () => {
-    const pod = await startPod({ binary: testHaproxy(version)!, address: `127.91.1.${i + 1}`, identities, name: `first-${version}` });
+    const pod = await startPod({
+      binary: testHaproxy(version)!,
+      address: `127.91.1.${i + 1}`,
+      identities,
+      name: `first-${version}`,
+    });
     pods.push(pod);
     const before = await pod.client.state();
     assert.is(before.applied_plan_id, "");
@@ -32,7 +54,9 @@ for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
 
     const first = setOf(filesOf({ one: { s1: 9001 } }, { "one.example": "one" }));
     const token = { leader_epoch: 1, render_seq: 1 };
-    const full = await pod.client.apply(...args(fullShipment(first, { planId: "p1", prev: "", token, mode: "reload" })));
+    const full = await pod.client.apply(
+      ...args(fullShipment(first, { planId: "p1", prev: "", token, mode: "reload" })),
+    );
     assert.is(full.kind, "result");
     if (full.kind !== "result") return;
     assert.ok(full.result.ok, full.result.error?.message ?? "");
@@ -45,11 +69,18 @@ for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
       { kind: "server_add" as const, backend: "one", server: "s2", address: upstream, port: 9002 },
       { kind: "server_enable" as const, backend: "one", server: "s2" },
     ];
-    const next = await pod.client.apply(...args(deltaShipment(first, second, { planId: "p2", prev: "p1", token: { leader_epoch: 1, render_seq: 2 }, ops })));
+    const next = await pod.client.apply(
+      ...args(
+        deltaShipment(first, second, { planId: "p2", prev: "p1", token: { leader_epoch: 1, render_seq: 2 }, ops }),
+      ),
+    );
     assert.is(next.kind, "result");
     if (next.kind !== "result") return;
     assert.is(next.result.mode, "runtime", JSON.stringify(next.result));
-    assert.equal(next.result.op_results.map((op) => op.ok), [true, true]);
+    assert.equal(
+      next.result.op_results.map((op) => op.ok),
+      [true, true],
+    );
     assert.is(next.result.haproxy?.worker_pid, full.result.haproxy?.worker_pid);
     const bodies = new Set<string>();
     for (let turn = 0; turn < 4; turn++) bodies.add((await get(pod.address, "one.example")).body);

@@ -20,15 +20,31 @@ export class TestController {
   async load(files: Readonly<Record<string, string>>, extra: Partial<Manifest> = {}): Promise<ApplyResult> {
     const set = setOf(files);
     const planId = this.#next();
-    const { manifest, parts } = fullShipment(set, { planId, prev: this.planId, token: this.token, mode: "reload", extra });
+    const { manifest, parts } = fullShipment(set, {
+      planId,
+      prev: this.planId,
+      token: this.token,
+      mode: "reload",
+      extra,
+    });
     return this.#keep(set, planId, await this.client.apply(manifest, parts));
   }
 
   /** Ships the difference, with operations. */
-  async change(files: Readonly<Record<string, string>>, ops: Op[], extra: Partial<Manifest> = {}): Promise<ApplyResult> {
+  async change(
+    files: Readonly<Record<string, string>>,
+    ops: Op[],
+    extra: Partial<Manifest> = {},
+  ): Promise<ApplyResult> {
     const set = setOf(files);
     const planId = this.#next();
-    const { manifest, parts } = deltaShipment(this.set, set, { planId, prev: this.planId, token: this.token, ops, extra });
+    const { manifest, parts } = deltaShipment(this.set, set, {
+      planId,
+      prev: this.planId,
+      token: this.token,
+      ops,
+      extra,
+    });
     return this.#keep(set, planId, await this.client.apply(manifest, parts));
   }
 

@@ -73,7 +73,10 @@ export async function startPod(options: PodOptions): Promise<Pod> {
   let master: ChildProcess | undefined;
   let agent: RunningAgent | undefined;
   const listen = `${options.address}:${options.port ?? 5555}`;
-  const client = createAgentClient({ url: `https://${listen}`, tls: { dir: options.identities.controllerDir, serverName: SERVER_NAME } });
+  const client = createAgentClient({
+    url: `https://${listen}`,
+    tls: { dir: options.identities.controllerDir, serverName: SERVER_NAME },
+  });
   const pod: Pod = {
     baseDir,
     address: options.address,
@@ -89,11 +92,19 @@ export async function startPod(options: PodOptions): Promise<Pod> {
       }
     },
     async startHaproxy() {
-      const prepared = await prepareStart({ ...paths, haproxy: options.binary, now: () => performance.timeOrigin + performance.now() });
-      master = spawn(options.binary, ["-W", "-db", "-S", `${paths.masterSocket},level,admin`, "-f", prepared.configPath], {
-        stdio: ["ignore", "pipe", "pipe"],
-        env: { ...process.env, HAPTIC_BIND_ADDRESS: options.address, HAPTIC_BASE: baseDir },
+      const prepared = await prepareStart({
+        ...paths,
+        haproxy: options.binary,
+        now: () => performance.timeOrigin + performance.now(),
       });
+      master = spawn(
+        options.binary,
+        ["-W", "-db", "-S", `${paths.masterSocket},level,admin`, "-f", prepared.configPath],
+        {
+          stdio: ["ignore", "pipe", "pipe"],
+          env: { ...process.env, HAPTIC_BIND_ADDRESS: options.address, HAPTIC_BASE: baseDir },
+        },
+      );
       master.stdout!.pipe(log, { end: false });
       master.stderr!.pipe(log, { end: false });
     },
@@ -105,6 +116,8 @@ export async function startPod(options: PodOptions): Promise<Pod> {
         tlsClientName: CLIENT_NAME,
         reloadIntervalMs: options.reloadIntervalMs ?? 0,
         log: pino({ level: "debug" }, log),
+        now: () => performance.timeOrigin + performance.now(),
+        monotonic: () => performance.now(),
       });
       await until("the agent is ready", () => agent!.isReady());
     },
@@ -126,7 +139,11 @@ export async function startPod(options: PodOptions): Promise<Pod> {
   return pod;
 }
 
-export async function until(what: string, condition: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs = 10_000,
+): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     if (await condition()) return;
@@ -144,7 +161,12 @@ export interface TestFile {
 
 export type TestSet = ReadonlyMap<string, TestFile>;
 
-const KINDS: readonly (readonly [RegExp, FileKind])[] = [[/\.cfg$/, "config"], [/\.map$/, "map"], [/\.pem$/, "cert"], [/list/, "crtlist"]];
+const KINDS: readonly (readonly [RegExp, FileKind])[] = [
+  [/\.cfg$/, "config"],
+  [/\.map$/, "map"],
+  [/\.pem$/, "cert"],
+  [/list/, "crtlist"],
+];
 
 export function setOf(files: Readonly<Record<string, string>>): TestSet {
   const set = new Map<string, TestFile>();
@@ -157,7 +179,13 @@ export function setOf(files: Readonly<Record<string, string>>): TestSet {
 }
 
 function describe(file: TestFile): ManifestFile {
-  return { path: file.path, kind: file.kind, digest: rootDigest(file.blocks), size: totalSize(file.blocks), reload_on_change: false };
+  return {
+    path: file.path,
+    kind: file.kind,
+    digest: rootDigest(file.blocks),
+    size: totalSize(file.blocks),
+    reload_on_change: false,
+  };
 }
 
 export interface Shipment {
@@ -191,8 +219,13 @@ function base(options: ShipmentOptions): Manifest {
 
 /** Everything, with content. */
 export function fullShipment(set: TestSet, options: ShipmentOptions): Shipment {
-  const files = [...set.values()].map((file): ManifestFile => ({ ...describe(file), blocks: file.blocks.map(({ digest, size }) => ({ digest, size })) }));
-  return { manifest: { ...base(options), files }, parts: new Map([...set.values()].map((file) => [file.path, file.blocks.map((block) => block.bytes)])) };
+  const files = [...set.values()].map((file): ManifestFile =>
+    Object.assign(describe(file), { blocks: file.blocks.map(({ digest, size }) => ({ digest, size })) }),
+  );
+  return {
+    manifest: { ...base(options), files },
+    parts: new Map([...set.values()].map((file) => [file.path, file.blocks.map((block) => block.bytes)])),
+  };
 }
 
 /** Only what changed, as patches. */
@@ -203,7 +236,10 @@ export function deltaShipment(from: TestSet, to: TestSet, options: ShipmentOptio
     const before = from.get(file.path);
     if (before === undefined) {
       changed.push({ ...describe(file), blocks: file.blocks.map(({ digest, size }) => ({ digest, size })) });
-      parts.set(file.path, file.blocks.map((block) => block.bytes));
+      parts.set(
+        file.path,
+        file.blocks.map((block) => block.bytes),
+      );
       continue;
     }
     if (rootDigest(before.blocks) === rootDigest(file.blocks)) continue;
@@ -212,17 +248,28 @@ export function deltaShipment(from: TestSet, to: TestSet, options: ShipmentOptio
       ...describe(file),
       patch: {
         base_digest: rootDigest(before.blocks),
-        splices: found.map((splice) => ({ index: splice.index, remove: splice.remove, insert: splice.insert.map(({ digest, size }) => ({ digest, size })) })),
+        splices: found.map((splice) => ({
+          index: splice.index,
+          remove: splice.remove,
+          insert: splice.insert.map(({ digest, size }) => ({ digest, size })),
+        })),
       },
     });
-    parts.set(file.path, found.flatMap((splice) => splice.insert.map((block) => block.bytes)));
+    parts.set(
+      file.path,
+      found.flatMap((splice) => splice.insert.map((block) => block.bytes)),
+    );
   }
   const removed = [...from.keys()].filter((path) => !to.has(path));
   return { manifest: { ...base(options), changed, removed }, parts };
 }
 
 /** HTTP servers that answer with their name. */
-export async function startServers(address: string, ports: readonly number[], delayMs = 0): Promise<{ close(): Promise<void> }> {
+export async function startServers(
+  address: string,
+  ports: readonly number[],
+  delayMs = 0,
+): Promise<{ close(): Promise<void> }> {
   const servers: Server[] = [];
   for (const port of ports) {
     const server = createServer((_, response) => {
@@ -294,7 +341,8 @@ export function configText(options: ConfigOptions): string {
   ];
   for (const [name, servers] of Object.entries(options.backends)) {
     lines.push(`backend ${name} from haptic-be`);
-    for (const [server, port] of Object.entries(servers)) lines.push(`    server ${server} ${options.upstream}:${port}`);
+    for (const [server, port] of Object.entries(servers))
+      lines.push(`    server ${server} ${options.upstream}:${port}`);
   }
   return `${lines.join("\n")}\n`;
 }

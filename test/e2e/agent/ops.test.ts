@@ -6,7 +6,17 @@ import type { Op } from "../../../src/plan/ops.ts";
 import { needing } from "../../support/skip.ts";
 import { testHaproxy } from "../../support/parts.ts";
 import { TestController } from "./controller.ts";
-import { configText, get, makeIdentities, removeScratch, scratch, startPod, startServers, until, type Pod } from "./harness.ts";
+import {
+  configText,
+  get,
+  makeIdentities,
+  removeScratch,
+  scratch,
+  startPod,
+  startServers,
+  until,
+  type Pod,
+} from "./harness.ts";
 
 const root = scratch("ops");
 const identities = await makeIdentities(root);
@@ -48,14 +58,19 @@ interface World {
 function filesOf(world: World): Record<string, string> {
   const files: Record<string, string> = {
     "haproxy.cfg": configText({ backends: world.backends, upstream, tls: true }),
-    "maps/host.map": Object.entries(world.hosts).map(([host, backend]) => `${host} ${backend}\n`).join(""),
+    "maps/host.map": Object.entries(world.hosts)
+      .map(([host, backend]) => `${host} ${backend}\n`)
+      .join(""),
     "general/list.txt": world.list.map((line) => `${line}\n`).join(""),
   };
   for (const [name, text] of Object.entries(world.certs)) files[`ssl/${name}.pem`] = text;
   return files;
 }
 
-async function start(version: "3.4" | "3.2" | "3.0", address: string): Promise<{ pod: Pod; controller: TestController; world: World }> {
+async function start(
+  version: "3.4" | "3.2" | "3.0",
+  address: string,
+): Promise<{ pod: Pod; controller: TestController; world: World }> {
   const pod = await startPod({ binary: testHaproxy(version)!, address, identities, name: `ops-${version}-${address}` });
   pods.push(pod);
   const controller = new TestController(pod.client);
@@ -83,11 +98,26 @@ for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
     };
     const row = async (): Promise<string[]> => {
       const text = await pod.runtime("show servers state one");
-      return text.split("\n").map((line) => line.split(" ")).find((words) => words[3] === "s2") ?? [];
+      return (
+        text
+          .split("\n")
+          .map((line) => line.split(" "))
+          .find((words) => words[3] === "s2") ?? []
+      );
     };
     world.backends["one"]!["s2"] = 9002;
     await run([
-      { kind: "server_add", ...at, address: upstream, port: 9002, weight: 7, keywords: [{ name: "check", args: [] }, { name: "inter", args: ["500ms"] }] },
+      {
+        kind: "server_add",
+        ...at,
+        address: upstream,
+        port: 9002,
+        weight: 7,
+        keywords: [
+          { name: "check", args: [] },
+          { name: "inter", args: ["500ms"] },
+        ],
+      },
       { kind: "server_enable", ...at, health: true },
     ]);
     assert.is((await row())[4], upstream);
@@ -106,9 +136,16 @@ for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
     await run([{ kind: "server_disable", ...at }]);
     assert.is(Number((await row())[6]) & 1, 1);
     delete world.backends["one"]!["s2"];
-    await run([{ kind: "server_disable", ...at }, { kind: "wait_srv_removable", ...at, timeout_ms: 5000 }, { kind: "server_del", ...at }]);
+    await run([
+      { kind: "server_disable", ...at },
+      { kind: "wait_srv_removable", ...at, timeout_ms: 5000 },
+      { kind: "server_del", ...at },
+    ]);
     await until("the server is removed", async () => (await row()).length === 0);
-    await until("nothing waits for removal", async () => (await pod.client.state()).pending_deletes.servers.length === 0);
+    await until(
+      "nothing waits for removal",
+      async () => (await pod.client.state()).pending_deletes.servers.length === 0,
+    );
     const state = await pod.client.state({ verify: true });
     assert.is(state.invariant_violation, undefined);
   });
@@ -122,7 +159,11 @@ for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
       for (const op of result.op_results) assert.ok(op.ok, `${op.kind}: ${op.output}`);
     };
     const shown = async (): Promise<string[]> =>
-      (await pod.runtime(`show map ${path}`)).split("\n").map((line) => line.split(" ").slice(1).join(" ")).filter((line) => line !== "").toSorted();
+      (await pod.runtime(`show map ${path}`))
+        .split("\n")
+        .map((line) => line.split(" ").slice(1).join(" "))
+        .filter((line) => line !== "")
+        .toSorted();
     world.hosts["two.example"] = "two";
     await run([{ kind: "map_add", path, key: "two.example", value: "two" }]);
     assert.equal(await get(pod.address, "two.example"), { status: 200, body: "9002" });
@@ -143,7 +184,12 @@ for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
     assert.not((await shown()).some((line) => line.startsWith("twice.example")));
     for (let n = 0; n < 1500; n++) world.hosts[`h${n}.example`] = "two";
     await run([{ kind: "map_replace", path }]);
-    assert.equal(await shown(), Object.entries(world.hosts).map(([host, backend]) => `${host} ${backend}`).toSorted());
+    assert.equal(
+      await shown(),
+      Object.entries(world.hosts)
+        .map(([host, backend]) => `${host} ${backend}`)
+        .toSorted(),
+    );
     const many: Op[] = [];
     for (let n = 0; n < 800; n++) {
       world.hosts[`m${n}.example`] = "one";
@@ -165,7 +211,13 @@ for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
     world.list.push("ssl/new.pem [alpn h2,http/1.1] new.example");
     await run([
       { kind: "cert_new", path: "ssl/new.pem" },
-      { kind: "crtlist_add", path: "general/list.txt", cert: "ssl/new.pem", options: [{ name: "alpn", args: ["h2,http/1.1"] }], sni_filters: ["new.example"] },
+      {
+        kind: "crtlist_add",
+        path: "general/list.txt",
+        cert: "ssl/new.pem",
+        options: [{ name: "alpn", args: ["h2,http/1.1"] }],
+        sni_filters: ["new.example"],
+      },
     ]);
     const first = await serial(pod.address, "new.example");
     assert.is.not(first, base);
@@ -182,62 +234,78 @@ for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
 
 const check34 = needing(test, testHaproxy("3.4") === undefined ? "HAProxy 3.4 is not there" : undefined);
 
-check34("on 3.4 a whole backend comes and goes without a reload, and a name that waits for removal may be used again", async () => {
-  const { pod, controller, world } = await start("3.4", "127.93.4.1");
-  const worker = (await pod.client.state()).haproxy!.worker_pid;
-  const run = async (ops: Op[]): Promise<void> => {
-    const result = await controller.change(filesOf(world), ops);
-    assert.is(result.mode, "runtime", JSON.stringify(result));
-    for (const op of result.op_results) assert.ok(op.ok, `${op.kind}: ${op.output}`);
-  };
-  const create: Op[] = [
-    { kind: "backend_add", backend: "three", profile: "haptic-be", guid: "be-three" },
-    { kind: "server_add", backend: "three", server: "s1", address: upstream, port: 9003 },
-    { kind: "server_enable", backend: "three", server: "s1" },
-    { kind: "backend_publish", backend: "three" },
-    { kind: "map_add", path: "maps/host.map", key: "three.example", value: "three" },
-  ];
-  const remove: Op[] = [
-    { kind: "map_del", path: "maps/host.map", key: "three.example" },
-    { kind: "backend_unpublish", backend: "three" },
-    { kind: "server_disable", backend: "three", server: "s1" },
-    { kind: "wait_srv_removable", backend: "three", server: "s1", timeout_ms: 5000 },
-    { kind: "server_del", backend: "three", server: "s1" },
-    { kind: "wait_be_removable", backend: "three", timeout_ms: 5000 },
-    { kind: "backend_del", backend: "three" },
-  ];
-  world.backends["three"] = { s1: 9003 };
-  world.hosts["three.example"] = "three";
-  await run(create);
-  assert.equal(await get(pod.address, "three.example"), { status: 200, body: "9003" });
-  delete world.backends["three"];
-  delete world.hosts["three.example"];
-  await run(remove);
-  assert.is((await get(pod.address, "three.example")).status, 503);
-  world.backends["three"] = { s1: 9003 };
-  world.hosts["three.example"] = "three";
-  await run(create);
-  assert.equal(await get(pod.address, "three.example"), { status: 200, body: "9003" });
-  delete world.backends["three"];
-  delete world.hosts["three.example"];
-  await run(remove);
-  await until("the backend is removed", async () => !(await pod.runtime("show backend")).includes("three"));
-  await until("nothing waits for removal", async () => {
-    const { pending_deletes: pending } = await pod.client.state();
-    return pending.servers.length === 0 && pending.backends.length === 0;
-  });
-  assert.is((await pod.client.state()).haproxy!.worker_pid, worker);
-});
+check34(
+  "on 3.4 a whole backend comes and goes without a reload, and a name that waits for removal may be used again",
+  async () => {
+    const { pod, controller, world } = await start("3.4", "127.93.4.1");
+    const worker = (await pod.client.state()).haproxy!.worker_pid;
+    const run = async (ops: Op[]): Promise<void> => {
+      const result = await controller.change(filesOf(world), ops);
+      assert.is(result.mode, "runtime", JSON.stringify(result));
+      for (const op of result.op_results) assert.ok(op.ok, `${op.kind}: ${op.output}`);
+    };
+    const create: Op[] = [
+      { kind: "backend_add", backend: "three", profile: "haptic-be", guid: "be-three" },
+      { kind: "server_add", backend: "three", server: "s1", address: upstream, port: 9003 },
+      { kind: "server_enable", backend: "three", server: "s1" },
+      { kind: "backend_publish", backend: "three" },
+      { kind: "map_add", path: "maps/host.map", key: "three.example", value: "three" },
+    ];
+    const remove: Op[] = [
+      { kind: "map_del", path: "maps/host.map", key: "three.example" },
+      { kind: "backend_unpublish", backend: "three" },
+      { kind: "server_disable", backend: "three", server: "s1" },
+      { kind: "wait_srv_removable", backend: "three", server: "s1", timeout_ms: 5000 },
+      { kind: "server_del", backend: "three", server: "s1" },
+      { kind: "wait_be_removable", backend: "three", timeout_ms: 5000 },
+      { kind: "backend_del", backend: "three" },
+    ];
+    world.backends["three"] = { s1: 9003 };
+    world.hosts["three.example"] = "three";
+    await run(create);
+    assert.equal(await get(pod.address, "three.example"), { status: 200, body: "9003" });
+    delete world.backends["three"];
+    delete world.hosts["three.example"];
+    await run(remove);
+    assert.is((await get(pod.address, "three.example")).status, 503);
+    world.backends["three"] = { s1: 9003 };
+    world.hosts["three.example"] = "three";
+    await run(create);
+    assert.equal(await get(pod.address, "three.example"), { status: 200, body: "9003" });
+    delete world.backends["three"];
+    delete world.hosts["three.example"];
+    await run(remove);
+    await until("the backend is removed", async () => !(await pod.runtime("show backend")).includes("three"));
+    await until("nothing waits for removal", async () => {
+      const { pending_deletes: pending } = await pod.client.state();
+      return pending.servers.length === 0 && pending.backends.length === 0;
+    });
+    assert.is((await pod.client.state()).haproxy!.worker_pid, worker);
+  },
+);
 
 check34("a removal waits for a running request and never delays the answer", async () => {
   const { pod, controller, world } = await start("3.4", "127.93.5.1");
   const slow = await startServers("127.93.0.2", [9009], 600);
   const at = { backend: "one", server: "slow" };
-  await controller.change(filesOf(world), [{ kind: "server_add", ...at, address: "127.93.0.2", port: 9009 }, { kind: "server_enable", ...at }]);
+  await controller.change(filesOf(world), [
+    { kind: "server_add", ...at, address: "127.93.0.2", port: 9009 },
+    { kind: "server_enable", ...at },
+  ]);
   await controller.change(filesOf(world), [{ kind: "server_disable", backend: "one", server: "s1" }]);
   const running = get(pod.address, "one.example");
-  await until("the request runs", async () => /\bscur\b|slow,.*,1,/.test(await pod.runtime("show servers conn one")) || (await pod.runtime("show sess")).includes("127.93.0.2"), 400).catch(() => undefined);
-  const result = await controller.change(filesOf(world), [{ kind: "server_enable", backend: "one", server: "s1" }, { kind: "server_disable", ...at }, { kind: "server_del", ...at }]);
+  await until(
+    "the request runs",
+    async () =>
+      /\bscur\b|slow,.*,1,/.test(await pod.runtime("show servers conn one")) ||
+      (await pod.runtime("show sess")).includes("127.93.0.2"),
+    400,
+  ).catch(() => undefined);
+  const result = await controller.change(filesOf(world), [
+    { kind: "server_enable", backend: "one", server: "s1" },
+    { kind: "server_disable", ...at },
+    { kind: "server_del", ...at },
+  ]);
   assert.ok(result.ok && result.timing.total_ms < 300, JSON.stringify(result.timing));
   assert.equal(await running, { status: 200, body: "9009" });
   await until("the server is removed", async () => !(await pod.runtime("show servers state one")).includes(" slow "));

@@ -10,8 +10,21 @@ import { testHaproxy } from "../../support/parts.ts";
 import { needing } from "../../support/skip.ts";
 import { conflictOf, resultOf, TestController } from "./controller.ts";
 import {
-  CLIENT_NAME, configText, deltaShipment, fullShipment, get, makeIdentities, removeScratch, scratch, SERVER_NAME, setOf, startPod, startServers, until,
-  type Pod, type PodOptions,
+  CLIENT_NAME,
+  configText,
+  deltaShipment,
+  fullShipment,
+  get,
+  makeIdentities,
+  removeScratch,
+  scratch,
+  SERVER_NAME,
+  setOf,
+  startPod,
+  startServers,
+  until,
+  type Pod,
+  type PodOptions,
 } from "./harness.ts";
 
 const root = scratch("safety");
@@ -32,8 +45,13 @@ test.after(async () => {
 type Files = Record<string, string>;
 
 function filesOf(backends: Record<string, Record<string, number>>, extra?: string): Files {
-  const hosts = Object.keys(backends).map((name) => `${name}.example ${name}\n`).join("");
-  return { "haproxy.cfg": configText({ backends, upstream, ...(extra === undefined ? {} : { extra }) }), "maps/host.map": hosts };
+  const hosts = Object.keys(backends)
+    .map((name) => `${name}.example ${name}\n`)
+    .join("");
+  return {
+    "haproxy.cfg": configText({ backends, upstream, ...(extra === undefined ? {} : { extra }) }),
+    "maps/host.map": hosts,
+  };
 }
 
 const one = filesOf({ one: { s1: 9001 } });
@@ -42,7 +60,13 @@ const broken = filesOf({ one: { s1: 9001 } }, "this is no directive");
 
 async function start(options: Partial<PodOptions> = {}): Promise<{ pod: Pod; controller: TestController }> {
   address += 1;
-  const pod = await startPod({ binary: binary!, address: `127.94.1.${address}`, identities, name: `pod-${address}`, ...options });
+  const pod = await startPod({
+    binary: binary!,
+    address: `127.94.1.${address}`,
+    identities,
+    name: `pod-${address}`,
+    ...options,
+  });
   pods.push(pod);
   return { pod, controller: new TestController(pod.client) };
 }
@@ -69,7 +93,10 @@ check("a set that HAProxy refuses is rolled back, with HAProxy's words, and the 
 check("an [ALERT] with exit code 0 is a refusal too", async () => {
   const { controller } = await start();
   await controller.load(one);
-  const alerted: Files = { ...one, "haproxy.cfg": `${one["haproxy.cfg"]}backend a/b\n    mode http\n    balance roundrobin\n    timeout server 5s\n    timeout connect 5s\n` };
+  const alerted: Files = {
+    ...one,
+    "haproxy.cfg": `${one["haproxy.cfg"]}backend a/b\n    mode http\n    balance roundrobin\n    timeout server 5s\n    timeout connect 5s\n`,
+  };
   const result = await controller.load(alerted);
   assert.is(result.ok, false);
   assert.match(result.error?.message ?? "", "ALERT");
@@ -79,14 +106,28 @@ check("a second controller with an older epoch hears that it is stale and change
   const { pod, controller } = await start();
   controller.epoch = 5;
   await controller.load(one);
-  const stale = fullShipment(setOf(two), { planId: "other", prev: controller.planId, token: { leader_epoch: 4, render_seq: 99 }, mode: "reload" });
+  const stale = fullShipment(setOf(two), {
+    planId: "other",
+    prev: controller.planId,
+    token: { leader_epoch: 4, render_seq: 99 },
+    mode: "reload",
+  });
   const conflict = conflictOf(await pod.client.apply(stale.manifest, stale.parts));
   assert.is(conflict.reason, "stale_epoch");
   assert.is(conflict.applied_token.leader_epoch, 5);
   assert.is((await pod.client.state()).applied_plan_id, controller.planId);
-  const newer = fullShipment(setOf(two), { planId: "newer", prev: controller.planId, token: { leader_epoch: 6, render_seq: 1 }, mode: "reload" });
+  const newer = fullShipment(setOf(two), {
+    planId: "newer",
+    prev: controller.planId,
+    token: { leader_epoch: 6, render_seq: 1 },
+    mode: "reload",
+  });
   assert.ok(resultOf(await pod.client.apply(newer.manifest, newer.parts)).ok);
-  const late = deltaShipment(setOf(one), setOf(two), { planId: "late", prev: "newer", token: { leader_epoch: 5, render_seq: 100 } });
+  const late = deltaShipment(setOf(one), setOf(two), {
+    planId: "late",
+    prev: "newer",
+    token: { leader_epoch: 5, render_seq: 100 },
+  });
   assert.is(conflictOf(await pod.client.apply(late.manifest, late.parts)).reason, "stale_epoch");
 });
 
@@ -95,13 +136,17 @@ check("two controllers of one epoch cannot both win: the loser's previous plan i
   await controller.load(one);
   const make = (planId: string, seq: number) =>
     deltaShipment(setOf(one), setOf(two), {
-      planId, prev: controller.planId, token: { leader_epoch: 1, render_seq: seq },
+      planId,
+      prev: controller.planId,
+      token: { leader_epoch: 1, render_seq: seq },
       ops: [{ kind: "server_set_addr", backend: "one", server: "s1", address: upstream, port: 9002 }],
     });
-  const outcomes = await Promise.all(["a", "b"].map((name, i) => {
-    const shipment = make(name, 10 + i);
-    return pod.client.apply(shipment.manifest, shipment.parts);
-  }));
+  const outcomes = await Promise.all(
+    ["a", "b"].map((name, i) => {
+      const shipment = make(name, 10 + i);
+      return pod.client.apply(shipment.manifest, shipment.parts);
+    }),
+  );
   assert.equal(outcomes.map((outcome) => outcome.kind).toSorted(), ["conflict", "result"]);
   const lost = outcomes.find((outcome) => outcome.kind === "conflict");
   assert.is(conflictOf(lost!).reason, "prev_mismatch");
@@ -109,14 +154,23 @@ check("two controllers of one epoch cannot both win: the loser's previous plan i
 
 check("a delta onto an unknown plan is refused, the full set with a reload is taken", async () => {
   const { pod } = await start();
-  const delta = deltaShipment(new Map(), setOf(one), { planId: "x", prev: "", token: { leader_epoch: 1, render_seq: 1 } });
+  const delta = deltaShipment(new Map(), setOf(one), {
+    planId: "x",
+    prev: "",
+    token: { leader_epoch: 1, render_seq: 1 },
+  });
   assert.is(conflictOf(await pod.client.apply(delta.manifest, delta.parts)).reason, "unknown_baseline");
 });
 
 check("content that the agent lacks is asked for by path; content it has is not", async () => {
   const { pod, controller } = await start();
   await controller.load(one);
-  const shipment = fullShipment(setOf(two), { planId: "y", prev: controller.planId, token: { leader_epoch: 1, render_seq: 9 }, mode: "reload" });
+  const shipment = fullShipment(setOf(two), {
+    planId: "y",
+    prev: controller.planId,
+    token: { leader_epoch: 1, render_seq: 9 },
+    mode: "reload",
+  });
   const missing = await pod.client.apply(shipment.manifest, new Map());
   assert.equal(missing, { kind: "missing", missing: ["haproxy.cfg"] });
   shipment.parts.delete("maps/host.map");
@@ -126,7 +180,11 @@ check("content that the agent lacks is asked for by path; content it has is not"
 check("a part whose bytes are not its digest is refused and nothing changes", async () => {
   const { pod, controller } = await start();
   await controller.load(one);
-  const shipment = deltaShipment(setOf(one), setOf(two), { planId: "z", prev: controller.planId, token: { leader_epoch: 1, render_seq: 9 } });
+  const shipment = deltaShipment(setOf(one), setOf(two), {
+    planId: "z",
+    prev: controller.planId,
+    token: { leader_epoch: 1, render_seq: 9 },
+  });
   const bad = Buffer.concat(shipment.parts.get("haproxy.cfg")!);
   bad[10] = bad[10]! ^ 1;
   shipment.parts.set("haproxy.cfg", [bad]);
@@ -140,56 +198,85 @@ check("a part whose bytes are not its digest is refused and nothing changes", as
   assert.is((await pod.client.state()).applied_plan_id, controller.planId);
 });
 
-check("the same apply twice is a noop; with validated_plan_id it promotes; revert returns to what was promoted", async () => {
-  const { pod, controller } = await start();
-  const first = await controller.load(one);
-  const worker = first.haproxy!.worker_pid;
-  const ops = [{ kind: "server_set_addr" as const, backend: "one", server: "s1", address: upstream, port: 9002 }];
-  const second = await controller.change(two, ops);
-  assert.is(second.mode, "runtime");
-  assert.is(second.lkg_plan_id, first.plan_id);
-  const again = { ...deltaShipment(setOf(one), setOf(two), { planId: second.plan_id, prev: first.plan_id, token: controller.token, ops }) };
-  assert.is(resultOf(await pod.client.apply(again.manifest, again.parts)).mode, "noop");
-  const promote = deltaShipment(setOf(two), setOf(two), { planId: second.plan_id, prev: second.plan_id, token: controller.token, extra: { validated_plan_id: second.plan_id } });
-  const promoted = resultOf(await pod.client.apply(promote.manifest, promote.parts));
-  assert.is(promoted.mode, "noop");
-  assert.is(promoted.lkg_plan_id, second.plan_id);
-  const third = await controller.change(one, [{ kind: "server_set_addr", backend: "one", server: "s1", address: upstream, port: 9001 }]);
-  assert.is(third.haproxy!.worker_pid, worker);
-  const revert = deltaShipment(setOf(one), setOf(one), { planId: "unused", prev: third.plan_id, token: controller.token, mode: "revert_lkg" });
-  const reverted = resultOf(await pod.client.apply(revert.manifest, revert.parts));
-  assert.ok(reverted.ok, JSON.stringify(reverted.error));
-  assert.is(reverted.mode, "reload");
-  assert.is(reverted.applied_plan_id, second.plan_id);
-  assert.is(current(pod), two["haproxy.cfg"]);
-  assert.equal(await get(pod.address, "one.example"), { status: 200, body: "9002" });
-});
+check(
+  "the same apply twice is a noop; with validated_plan_id it promotes; revert returns to what was promoted",
+  async () => {
+    const { pod, controller } = await start();
+    const first = await controller.load(one);
+    const worker = first.haproxy!.worker_pid;
+    const ops = [{ kind: "server_set_addr" as const, backend: "one", server: "s1", address: upstream, port: 9002 }];
+    const second = await controller.change(two, ops);
+    assert.is(second.mode, "runtime");
+    assert.is(second.lkg_plan_id, first.plan_id);
+    const again = {
+      ...deltaShipment(setOf(one), setOf(two), {
+        planId: second.plan_id,
+        prev: first.plan_id,
+        token: controller.token,
+        ops,
+      }),
+    };
+    assert.is(resultOf(await pod.client.apply(again.manifest, again.parts)).mode, "noop");
+    const promote = deltaShipment(setOf(two), setOf(two), {
+      planId: second.plan_id,
+      prev: second.plan_id,
+      token: controller.token,
+      extra: { validated_plan_id: second.plan_id },
+    });
+    const promoted = resultOf(await pod.client.apply(promote.manifest, promote.parts));
+    assert.is(promoted.mode, "noop");
+    assert.is(promoted.lkg_plan_id, second.plan_id);
+    const third = await controller.change(one, [
+      { kind: "server_set_addr", backend: "one", server: "s1", address: upstream, port: 9001 },
+    ]);
+    assert.is(third.haproxy!.worker_pid, worker);
+    const revert = deltaShipment(setOf(one), setOf(one), {
+      planId: "unused",
+      prev: third.plan_id,
+      token: controller.token,
+      mode: "revert_lkg",
+    });
+    const reverted = resultOf(await pod.client.apply(revert.manifest, revert.parts));
+    assert.ok(reverted.ok, JSON.stringify(reverted.error));
+    assert.is(reverted.mode, "reload");
+    assert.is(reverted.applied_plan_id, second.plan_id);
+    assert.is(current(pod), two["haproxy.cfg"]);
+    assert.equal(await get(pod.address, "one.example"), { status: 200, body: "9002" });
+  },
+);
 
-check("reloads are paced: the first is immediate, later sets wait and the newest wins; in-place operations run meanwhile", async () => {
-  const { pod, controller } = await start({ reloadIntervalMs: 1500 });
-  const first = await controller.load(one);
-  assert.is(first.mode, "reload");
-  const worker = first.haproxy!.worker_pid;
-  const second = await controller.load(filesOf({ one: { s1: 9001 }, two: { s1: 9001 } }));
-  assert.is(second.mode, "scheduled");
-  assert.ok(second.reload?.scheduled_at !== undefined);
-  assert.is(second.running_plan_id, first.plan_id);
-  const newest = filesOf({ one: { s1: 9002 }, two: { s1: 9002 } });
-  const third = await controller.change(newest, [], {
-    in_place_ops: [{ kind: "server_set_addr", backend: "one", server: "s1", address: upstream, port: 9002 }],
-    expected_worker_ops_plan_id: first.plan_id,
-    worker_ops_plan_id: "partial",
-  });
-  assert.is(third.mode, "scheduled");
-  assert.is(third.worker_ops_plan_id, "partial");
-  assert.equal(await get(pod.address, "one.example"), { status: 200, body: "9002" });
-  assert.is((await pod.client.state()).haproxy!.worker_pid, worker);
-  await until("the pending reload runs", async () => (await pod.client.state()).running_plan_id === controller.planId, 4000);
-  const state = await pod.client.state();
-  assert.is.not(state.haproxy!.worker_pid, worker);
-  assert.is(state.reload_pending_at, undefined);
-  assert.equal(await get(pod.address, "two.example"), { status: 200, body: "9002" });
-});
+check(
+  "reloads are paced: the first is immediate, later sets wait and the newest wins; in-place operations run meanwhile",
+  async () => {
+    const { pod, controller } = await start({ reloadIntervalMs: 1500 });
+    const first = await controller.load(one);
+    assert.is(first.mode, "reload");
+    const worker = first.haproxy!.worker_pid;
+    const second = await controller.load(filesOf({ one: { s1: 9001 }, two: { s1: 9001 } }));
+    assert.is(second.mode, "scheduled");
+    assert.ok(second.reload?.scheduled_at !== undefined);
+    assert.is(second.running_plan_id, first.plan_id);
+    const newest = filesOf({ one: { s1: 9002 }, two: { s1: 9002 } });
+    const third = await controller.change(newest, [], {
+      in_place_ops: [{ kind: "server_set_addr", backend: "one", server: "s1", address: upstream, port: 9002 }],
+      expected_worker_ops_plan_id: first.plan_id,
+      worker_ops_plan_id: "partial",
+    });
+    assert.is(third.mode, "scheduled");
+    assert.is(third.worker_ops_plan_id, "partial");
+    assert.equal(await get(pod.address, "one.example"), { status: 200, body: "9002" });
+    assert.is((await pod.client.state()).haproxy!.worker_pid, worker);
+    await until(
+      "the pending reload runs",
+      async () => (await pod.client.state()).running_plan_id === controller.planId,
+      4000,
+    );
+    const state = await pod.client.state();
+    assert.is.not(state.haproxy!.worker_pid, worker);
+    assert.is(state.reload_pending_at, undefined);
+    assert.equal(await get(pod.address, "two.example"), { status: 200, body: "9002" });
+  },
+);
 
 check("a scheduled set that HAProxy refuses is rolled back to what runs", async () => {
   const { pod, controller } = await start({ reloadIntervalMs: 600 });
@@ -210,7 +297,11 @@ check("without the controller's identity nobody is served", async () => {
     wrongName: join(root, "wrong-name"),
     wrongAuthority: join(root, "wrong-authority"),
   };
-  writeIdentity(dirs.wrongName, await identities.authority.issue(["somebody.else.svc"], "client"), identities.authority);
+  writeIdentity(
+    dirs.wrongName,
+    await identities.authority.issue(["somebody.else.svc"], "client"),
+    identities.authority,
+  );
   writeIdentity(dirs.wrongAuthority, await other.issue([CLIENT_NAME], "client"), identities.authority);
   const status = async (tls: Parameters<typeof createAgentClient>[0]["tls"]): Promise<number> => {
     const client = createAgentClient({ url, tls });
@@ -226,20 +317,28 @@ check("without the controller's identity nobody is served", async () => {
   assert.is(await status({ dir: identities.controllerDir, serverName: SERVER_NAME }), 200);
   assert.is(await status({ dir: dirs.wrongName, serverName: SERVER_NAME }), 403);
   assert.is(await status({ dir: dirs.wrongAuthority, serverName: SERVER_NAME }), 401);
-  assert.is(await status({ dir: identities.controllerDir, serverName: "another.name.svc" }), 0, "the agent's name is checked too");
+  assert.is(
+    await status({ dir: identities.controllerDir, serverName: "another.name.svc" }),
+    0,
+    "the agent's name is checked too",
+  );
   const bare = await import("node:https");
   const anonymous = await new Promise<number>((resolve, reject) => {
-    bare.get(`${url}/v1/state`, { rejectUnauthorized: false, agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    }).on("error", reject);
+    bare
+      .get(`${url}/v1/state`, { rejectUnauthorized: false, agent: false }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      })
+      .on("error", reject);
   });
   assert.is(anonymous, 401);
   const health = await new Promise<number>((resolve, reject) => {
-    bare.get(`${url}/healthz`, { rejectUnauthorized: false, agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    }).on("error", reject);
+    bare
+      .get(`${url}/healthz`, { rejectUnauthorized: false, agent: false }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      })
+      .on("error", reject);
   });
   assert.is(health, 200);
 });
@@ -260,7 +359,9 @@ check("new certificates are taken up by new connections, without a restart", asy
 check("HAProxy killed: the agent notices, and a new HAProxy has every acknowledged change", async () => {
   const { pod, controller } = await start();
   await controller.load(one);
-  const changed = await controller.change(two, [{ kind: "server_set_addr", backend: "one", server: "s1", address: upstream, port: 9002 }]);
+  const changed = await controller.change(two, [
+    { kind: "server_set_addr", backend: "one", server: "s1", address: upstream, port: 9002 },
+  ]);
   assert.is(changed.mode, "runtime");
   const gone = new Promise((resolve) => pod.haproxy().once("exit", resolve));
   process.kill(changed.haproxy!.worker_pid, "SIGKILL");
@@ -275,7 +376,9 @@ check("HAProxy killed: the agent notices, and a new HAProxy has every acknowledg
   const state = await pod.client.state();
   assert.is(state.running_plan_id, changed.plan_id);
   assert.is(state.worker_ops_plan_id, changed.plan_id);
-  const next = await controller.change(one, [{ kind: "server_set_addr", backend: "one", server: "s1", address: upstream, port: 9001 }]);
+  const next = await controller.change(one, [
+    { kind: "server_set_addr", backend: "one", server: "s1", address: upstream, port: 9001 },
+  ]);
   assert.is(next.mode, "runtime");
 });
 
@@ -292,27 +395,36 @@ check("the start wrapper passes over a set that HAProxy refuses and starts the l
   assert.match(prepared.refusals[0] ?? "", "unknown keyword 'this'");
   assert.is(readFileSync(prepared.configPath, "utf8"), one["haproxy.cfg"]);
   await pod.startHaproxy();
-  await until("the pod serves", async () => (await get(pod.address, "one.example").catch(() => undefined))?.body === "9001");
-  await until("the agent says which set it holds", async () => (await pod.client.state()).applied_plan_id === good.plan_id);
+  await until(
+    "the pod serves",
+    async () => (await get(pod.address, "one.example").catch(() => undefined))?.body === "9001",
+  );
+  await until(
+    "the agent says which set it holds",
+    async () => (await pod.client.state()).applied_plan_id === good.plan_id,
+  );
 });
 
-check("with no agent alive the wrapper folds the journal itself, and a tree with nothing good gets the bootstrap", async () => {
-  const { pod, controller } = await start();
-  await controller.load(one);
-  await pod.agent().close();
-  const target = join(pod.baseDir, "current", "haproxy.cfg");
-  writeFileSync(target, "global\n  nonsense\n");
-  await pod.killHaproxy();
-  const paths = agentPaths({ baseDir: pod.baseDir });
-  const prepared = await prepareStart({ ...paths, haproxy: binary!, now: Date.now });
-  // The file is one inode with the last known good set's: both are spoilt.
-  assert.is(prepared.set, "bootstrap");
-  await pod.startHaproxy();
-  await pod.startAgent();
-  assert.is((await pod.client.state()).applied_plan_id, "", "unknown: the controller sends everything");
-  controller.planId = "";
-  assert.ok((await controller.load(one)).ok);
-});
+check(
+  "with no agent alive the wrapper folds the journal itself, and a tree with nothing good gets the bootstrap",
+  async () => {
+    const { pod, controller } = await start();
+    await controller.load(one);
+    await pod.agent().close();
+    const target = join(pod.baseDir, "current", "haproxy.cfg");
+    writeFileSync(target, "global\n  nonsense\n");
+    await pod.killHaproxy();
+    const paths = agentPaths({ baseDir: pod.baseDir });
+    const prepared = await prepareStart({ ...paths, haproxy: binary!, now: Date.now });
+    // The file is one inode with the last known good set's: both are spoilt.
+    assert.is(prepared.set, "bootstrap");
+    await pod.startHaproxy();
+    await pod.startAgent();
+    assert.is((await pod.client.state()).applied_plan_id, "", "unknown: the controller sends everything");
+    controller.planId = "";
+    assert.ok((await controller.load(one)).ok);
+  },
+);
 
 check("state and health answer on the local socket, and a second agent cannot take the tree", async () => {
   const { pod, controller } = await start();
@@ -330,8 +442,22 @@ check("state and health answer on the local socket, and a second agent cannot ta
 check("a path that leaves the tree or meets the agent's own files is refused", async () => {
   const { pod, controller } = await start();
   await controller.load(one);
-  for (const path of ["../evil", "/etc/passwd", "maps/../../x", ".haptic/journal", "current/haproxy.cfg", "haproxy-worker.sock", "a//b", "maps/.hidden"]) {
-    const shipment = fullShipment(setOf({ ...one, [path]: "x" }), { planId: "p", prev: controller.planId, token: { leader_epoch: 1, render_seq: 50 }, mode: "reload" });
+  for (const path of [
+    "../evil",
+    "/etc/passwd",
+    "maps/../../x",
+    ".haptic/journal",
+    "current/haproxy.cfg",
+    "haproxy-worker.sock",
+    "a//b",
+    "maps/.hidden",
+  ]) {
+    const shipment = fullShipment(setOf({ ...one, [path]: "x" }), {
+      planId: "p",
+      prev: controller.planId,
+      token: { leader_epoch: 1, render_seq: 50 },
+      mode: "reload",
+    });
     await pod.client.apply(shipment.manifest, shipment.parts).then(
       () => assert.unreachable(`${path} was taken`),
       (error: unknown) => assert.is((error as AgentClientError).status, 400, path),
@@ -349,8 +475,14 @@ check("the plan blob is kept for the plan that the pod holds", async () => {
   const { pod, controller } = await start();
   await controller.load(one);
   assert.is((await pod.client.state()).applied_plan_stored, false);
-  assert.equal(await pod.client.putPlan("something else", Buffer.from("x")), { kind: "moved", appliedPlanId: controller.planId });
-  assert.equal(await pod.client.putPlan(controller.planId, Buffer.from("the plan")), { kind: "stored", planId: controller.planId });
+  assert.equal(await pod.client.putPlan("something else", Buffer.from("x")), {
+    kind: "moved",
+    appliedPlanId: controller.planId,
+  });
+  assert.equal(await pod.client.putPlan(controller.planId, Buffer.from("the plan")), {
+    kind: "stored",
+    planId: controller.planId,
+  });
   assert.is(Buffer.from((await pod.client.state()).applied_plan ?? "", "base64").toString(), "the plan");
   assert.is((await pod.client.state({ plan: false })).applied_plan, undefined);
 });

@@ -1,0 +1,104 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { Manifest } from "../../../src/agent/api.ts";
+import { admit } from "../../../src/agent/fence.ts";
+import { emptyModel, type Model } from "../../../src/agent/model.ts";
+
+function holding(changes: Partial<Model> = {}): Model {
+  return {
+    ...emptyModel(),
+    planId: "p1",
+    token: { leader_epoch: 3, render_seq: 7 },
+    maxEpoch: 3,
+    runningPlanId: "p1",
+    workerOpsPlanId: "p1",
+    ...changes,
+  };
+}
+
+function manifest(changes: Partial<Manifest> = {}): Manifest {
+  return {
+    identity_version: 1,
+    plan_id: "p2",
+    plan_schema_version: 1,
+    token: { leader_epoch: 3, render_seq: 8 },
+    expected_prev_plan_id: "p1",
+    changed: [],
+    removed: [],
+    ops: [],
+    in_place_ops: [],
+    mode: "auto",
+    ...changes,
+  };
+}
+
+const op = { kind: "server_enable", backend: "b", server: "s" } as const;
+const ask = (model: Model, asked: Manifest, lkgPlanId = "p1"): string => {
+  const verdict = admit(model, asked, { lkgPlanId });
+  return verdict.ok ? verdict.way : verdict.conflict.reason;
+};
+
+test("what an admitted apply asks for follows from its mode and its operations", () => {
+  assert.is(ask(holding(), manifest()), "file_only");
+  assert.is(ask(holding(), manifest({ ops: [op] })), "runtime");
+  assert.is(ask(holding(), manifest({ mode: "reload" })), "reload");
+  assert.is(
+    ask(
+      holding({ owed: "scheduled", runningPlanId: "p0", workerOpsPlanId: "p0" }),
+      manifest({ in_place_ops: [op], expected_worker_ops_plan_id: "p0" }),
+    ),
+    "scheduled",
+  );
+});
+
+test("an older epoch is stale whatever else is right, also for the plan that is applied", () => {
+  assert.is(ask(holding(), manifest({ token: { leader_epoch: 2, render_seq: 99 } })), "stale_epoch");
+  assert.is(ask(holding(), manifest({ plan_id: "p1", token: { leader_epoch: 2, render_seq: 99 } })), "stale_epoch");
+  assert.is(
+    ask(holding(), manifest({ mode: "revert_lkg", token: { leader_epoch: 2, render_seq: 99 } })),
+    "stale_epoch",
+  );
+  assert.is(ask(holding({ maxEpoch: 9 }), manifest()), "stale_epoch", "an epoch seen before a roll back counts");
+});
+
+test("another previous plan, an older render and another previous token are a mismatch", () => {
+  assert.is(ask(holding(), manifest({ expected_prev_plan_id: "p0" })), "prev_mismatch");
+  assert.is(ask(holding(), manifest({ token: { leader_epoch: 3, render_seq: 6 } })), "prev_mismatch");
+  assert.is(ask(holding(), manifest({ expected_prev_token: { leader_epoch: 3, render_seq: 1 } })), "prev_mismatch");
+  assert.is(ask(holding(), manifest({ expected_prev_token: { leader_epoch: 3, render_seq: 7 } })), "file_only");
+});
+
+test("an unknown plan takes only the full set with a reload", () => {
+  const unknown = holding({ planId: "", runningPlanId: "", workerOpsPlanId: "" });
+  const full = manifest({ files: [], expected_prev_plan_id: "", mode: "reload" });
+  delete full.changed;
+  delete full.removed;
+  assert.is(ask(unknown, manifest({ expected_prev_plan_id: "" })), "unknown_baseline");
+  assert.is(ask(unknown, manifest({ expected_prev_plan_id: "", mode: "reload" })), "unknown_baseline");
+  assert.is(ask(unknown, full), "reload");
+});
+
+test("operations need the worker's baseline, by default the previous plan", () => {
+  const behind = holding({ workerOpsPlanId: "" });
+  assert.is(ask(behind, manifest({ ops: [op] })), "worker_ops_mismatch");
+  assert.is(ask(holding(), manifest({ ops: [op], expected_worker_ops_plan_id: "p0" })), "worker_ops_mismatch");
+  assert.is(ask(behind, manifest()), "file_only");
+});
+
+test("the applied plan again is a noop; a reload of it is one only when the worker runs it", () => {
+  const again = manifest({ plan_id: "p1", expected_prev_plan_id: "p0" });
+  assert.is(ask(holding(), again), "noop");
+  assert.is(ask(holding(), { ...again, mode: "reload" }), "noop");
+  const behind = holding({ workerOpsPlanId: "", owed: "an operation was refused" });
+  assert.is(ask(behind, { ...again, mode: "reload", expected_prev_plan_id: "p1" }), "reload");
+});
+
+test("a revert needs a last known good set and the right previous plan", () => {
+  const revert = manifest({ mode: "revert_lkg" });
+  assert.is(ask(holding(), revert, ""), "unknown_baseline");
+  assert.is(ask(holding(), revert, "p0"), "revert");
+  assert.is(ask(holding(), revert, "p1"), "noop");
+  assert.is(ask(holding(), { ...revert, expected_prev_plan_id: "p0" }, "p0"), "prev_mismatch");
+});
+
+test.run();

@@ -1,0 +1,120 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import * as fc from "fast-check";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { Manifest } from "../../../src/agent/api.ts";
+import { encodeApply } from "../../../src/agent/client.ts";
+import { readApplyBody, type ApplyBody } from "../../../src/agent/multipart.ts";
+import type { Part } from "../../../src/agent/staging.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "haptic-multipart-"));
+test.after(() => rmSync(dir, { recursive: true, force: true }));
+
+const manifest = { plan_id: "p" } as Manifest;
+let staged = 0;
+
+/** A request whose body comes in chunks cut at the given places. */
+function read(
+  body: Buffer,
+  contentType: string,
+  cuts: readonly number[] = [],
+  onManifest: (given: Manifest) => void = () => {},
+): Promise<ApplyBody> {
+  const chunks: Buffer[] = [];
+  let from = 0;
+  for (const cut of [...cuts.map((cut) => cut % (body.length + 1)).toSorted((a, b) => a - b), body.length]) {
+    if (cut > from) chunks.push(body.subarray(from, cut));
+    from = cut;
+  }
+  const stream = Readable.from(chunks, { objectMode: false });
+  const request = Object.assign(stream, { headers: { "content-type": contentType } }) as unknown as IncomingMessage;
+  return readApplyBody(request, { onManifest, stagingPath: () => join(dir, String((staged += 1))) });
+}
+
+const bytesOf = (part: Part | undefined): Buffer | undefined =>
+  part === undefined ? undefined : "bytes" in part ? part.bytes : readFileSync(part.path);
+
+test("what the client writes the agent reads, however the network cuts it", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 3 }), { maxLength: 4 }),
+      fc.option(fc.uint8Array({ maxLength: 30 })),
+      fc.array(fc.nat(3000), { maxLength: 12 }),
+      async (contents, plan, cuts) => {
+        const parts = new Map(contents.map((blocks, i) => [`maps/${i}.map`, blocks]));
+        const { body, contentType } = encodeApply(manifest, parts, plan ?? undefined);
+        const got = await read(body, contentType, cuts);
+        assert.equal(got.manifest, manifest);
+        assert.equal([...got.parts.keys()], [...parts.keys()]);
+        for (const [path, blocks] of parts)
+          assert.ok(bytesOf(got.parts.get(path))!.equals(Buffer.concat(blocks)), path);
+        assert.is(bytesOf(got.plan)?.toString("hex"), plan === null ? undefined : Buffer.from(plan).toString("hex"));
+      },
+    ),
+  );
+});
+
+test("line breaks and dashes inside a part are content", async () => {
+  const tricky = Buffer.from("\r\n--\r\n\r\n----\r\n--x--\r\n");
+  const { body, contentType } = encodeApply(manifest, new Map([["a", [tricky]]]));
+  for (let cut = 0; cut < body.length; cut++)
+    assert.ok(bytesOf((await read(body, contentType, [cut])).parts.get("a"))!.equals(tricky));
+});
+
+test("a large part goes to a staged file, a small one stays in memory", async () => {
+  const large = Buffer.alloc(3 * 1024 * 1024, 0x61);
+  const { body, contentType } = encodeApply(
+    manifest,
+    new Map([
+      ["large", [large]],
+      ["small", [Buffer.from("x")]],
+    ]),
+  );
+  const got = await read(
+    body,
+    contentType,
+    Array.from({ length: 40 }, (_, i) => i * 80_000),
+  );
+  const part = got.parts.get("large")!;
+  assert.ok("path" in part && readFileSync(part.path).equals(large));
+  assert.ok("bytes" in got.parts.get("small")!);
+});
+
+test("the manifest is looked at before any file's bytes are kept", async () => {
+  const { body, contentType } = encodeApply(manifest, new Map([["a", [Buffer.alloc(100)]]]));
+  await read(body, contentType, [], () => {
+    throw new Error("refused at once");
+  }).then(
+    () => assert.unreachable(),
+    (error: Error) => assert.is(error.message, "refused at once"),
+  );
+});
+
+test("a body that ends early, lacks the manifest or is of another type is refused", async () => {
+  const { body, contentType } = encodeApply(manifest, new Map([["a", [Buffer.from("xyz")]]]));
+  for (const [bad, type] of [
+    [body.subarray(0, -6), contentType],
+    [body.subarray(0, 50), contentType],
+    [Buffer.from("{}"), "application/json"],
+    [Buffer.alloc(0), contentType],
+  ] as const) {
+    await read(bad, type).then(
+      () => assert.unreachable("taken"),
+      (error: Error) => assert.match(error.name, "AgentRequestError"),
+    );
+  }
+  const boundary = contentType.split("=")[1]!;
+  const withoutManifest = Buffer.from(
+    `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nx\r\n--${boundary}--\r\n`,
+  );
+  await read(withoutManifest, contentType).then(
+    () => assert.unreachable("taken"),
+    (error: Error) => assert.match(error.message, "not the manifest"),
+  );
+});
+
+test.run();
