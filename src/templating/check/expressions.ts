@@ -345,6 +345,7 @@ export abstract class Expressions extends Operators {
     const parts = names.map((name): Code => {
       if (this.host.isIncremental(name)) {
         this.refuseMountInComponent(x);
+        this.mounts.add(name);
         return [this.site(x.at), `$.incremental(${literal(name)})`];
       }
       const key = this.host.requireUnit(name, this.place(x.at));
