@@ -104,7 +104,18 @@ export class Compiler extends Eta {
   checkEntry(entry: EntryPoint): void {
     const source = this.#sources.get(entry.template);
     if (source === undefined) throw new TypeError(`entry point ${entry.template} has no source`);
-    this.#requireUnit(entry.template, entry.kind, undefined);
+    try {
+      this.#requireUnit(entry.template, entry.kind, undefined);
+    } catch (error) {
+      // The parser bounds nesting; many bounded things inside each other may still be too much for the stack.
+      if (!(error instanceof RangeError)) throw error;
+      this.#open.length = 0;
+      this.#report(
+        { source, offset: 0 },
+        "the template is too complex to compile",
+        "split it into snippets and macros",
+      );
+    }
   }
 
   has(template: string, kind: Kind): boolean {
@@ -117,7 +128,7 @@ export class Compiler extends Eta {
     seen.add(key);
     const unit = this.#checked.get(key);
     for (const name of unit?.mounts ?? []) into.add(name);
-    for (const included of unit?.includes ?? []) this.mounts(included, into, seen);
+    for (const used of [...(unit?.includes ?? []), ...(unit?.imports ?? [])]) this.mounts(used, into, seen);
     return into;
   }
 

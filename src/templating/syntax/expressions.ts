@@ -30,6 +30,8 @@ const PRECEDENCE: ReadonlyMap<string, number> = new Map([
 const UNARY: ReadonlySet<string> = new Set(["-", "+", "!", "not", "^", "*", "&"]);
 /** Expressions nested deeper than this are refused before they can exhaust the stack. */
 const MAX_NESTING = 200;
+/** Operators or members in one row. */
+const MAX_CHAIN = 500;
 
 export class ExpressionParser {
   protected readonly tokens: readonly Token[];
@@ -103,9 +105,21 @@ export class ExpressionParser {
     while (this.token?.kind === "semicolon" && this.token.text === "\n") this.position++;
   }
 
+  /** Guards against input made to exhaust the stack. */
+  protected deeper<T>(work: () => T): T {
+    if (++this.nesting > MAX_NESTING) throw new SyntaxFault(this.token?.at ?? this.endAt, "code is nested too deeply");
+    const result = work();
+    this.nesting--;
+    return result;
+  }
+
   // --- types -------------------------------------------------------------------------------------------------------
 
   type(): TypeNode {
+    return this.deeper(() => this.typeBody());
+  }
+
+  private typeBody(): TypeNode {
     const at = this.token?.at ?? this.endAt;
     if (this.accept("*")) return { kind: "pointer", element: this.type(), at };
     if (this.accept("[")) {
@@ -215,10 +229,14 @@ export class ExpressionParser {
   }
 
   expression(above = 0): Expression {
-    if (++this.nesting > MAX_NESTING)
-      throw new SyntaxFault(this.token?.at ?? this.endAt, "expression is nested too deeply");
+    return this.deeper(() => this.binary(above));
+  }
+
+  private binary(above: number): Expression {
     let left = this.unary();
-    for (;;) {
+    for (let operators = 0; ; operators++) {
+      if (operators > MAX_CHAIN)
+        throw new SyntaxFault(this.token?.at ?? this.endAt, "expression has too many operators");
       const { token } = this;
       if (token === undefined || token.kind === "string") break;
       const negated = token.text === "not" && this.peek()?.text === "contains";
@@ -243,17 +261,14 @@ export class ExpressionParser {
         if (negated) left = { kind: "unary", op: "!", x: left, at: token.at };
       }
     }
-    this.nesting--;
     return left;
   }
 
   private unary(): Expression {
     const { token } = this;
     if (token !== undefined && token.kind !== "string" && UNARY.has(token.text)) {
-      if (++this.nesting > MAX_NESTING) throw new SyntaxFault(token.at, "expression is nested too deeply");
       this.position++;
-      const x = this.unary();
-      this.nesting--;
+      const x = this.deeper(() => this.unary());
       return { kind: "unary", op: token.text, x, at: token.at };
     }
     return this.postfix(this.primary());
@@ -336,7 +351,7 @@ export class ExpressionParser {
   private composite(type: TypeNode | undefined): Expression {
     const { at } = this.expect("{");
     const elements: Element[] = [];
-    const part = (): Expression => (this.is("{") ? this.composite(undefined) : this.expression());
+    const part = (): Expression => (this.is("{") ? this.deeper(() => this.composite(undefined)) : this.expression());
     for (;;) {
       this.skipNewlines();
       if (this.is("}")) break;
@@ -362,9 +377,10 @@ export class ExpressionParser {
       this.position--;
       x = this.render(true, x.at);
     }
-    for (;;) {
+    for (let links = 0; ; links++) {
       const { token } = this;
       if (token === undefined || token.kind !== "operator") return x;
+      if (links > MAX_CHAIN) throw new SyntaxFault(token.at, "expression has too many members and calls");
       const { at } = token;
       if (token.text === ".") {
         this.position++;

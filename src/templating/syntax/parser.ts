@@ -83,6 +83,7 @@ class TemplateParser {
     }
   }
 
+  /** Runs a step whose syntax fault is recorded, not passed on. */
   private attempt<T>(work: () => T, otherwise: T): T {
     try {
       return work();

@@ -84,6 +84,10 @@ export class StatementParser extends ExpressionParser {
   }
 
   statement(): Statement {
+    return this.deeper(() => this.statementBody());
+  }
+
+  private statementBody(): Statement {
     const { token } = this;
     if (token === undefined) throw this.unexpected("statement");
     const { at } = token;
@@ -201,7 +205,7 @@ export class StatementParser extends ExpressionParser {
     const header = this.condition();
     const body = this.block();
     let otherwise: Statement[] | undefined;
-    if (this.accept("else")) otherwise = this.is("if") ? [this.ifBraced()] : this.block();
+    if (this.accept("else")) otherwise = this.is("if") ? [this.deeper(() => this.ifBraced())] : this.block();
     return { kind: "if", ...header, body, otherwise, at };
   }
 
