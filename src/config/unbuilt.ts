@@ -22,17 +22,24 @@ export function notBuiltYet(spec: HAProxyTemplateConfigSpec, object: string): re
       ...(hint === undefined ? {} : { hint }),
     });
   };
-  const NOT_BUILT = "is not built yet in this version";
+  const NOT_BUILT = "not built yet in this version";
 
   for (const [alias, entry] of Object.entries(spec.watchedResources ?? {})) {
     if (entry.apiVersions !== undefined)
       refuse(NOT_BUILT, "name one version with apiVersion", "watchedResources", alias, "apiVersions");
-    if (entry.optional === true) refuse(`true ${NOT_BUILT}`, "leave it out", "watchedResources", alias, "optional");
+    if (entry.optional === true)
+      refuse(`the value true is ${NOT_BUILT}`, "leave it out", "watchedResources", alias, "optional");
     if (entry.store === "on-demand")
-      refuse(`on-demand ${NOT_BUILT}`, "use store: full and ignoreFields", "watchedResources", alias, "store");
+      refuse(
+        `the value on-demand is ${NOT_BUILT}`,
+        "use store: full and ignoreFields",
+        "watchedResources",
+        alias,
+        "store",
+      );
     if (entry.enableValidationWebhook === true) {
       refuse(
-        `true ${NOT_BUILT}`,
+        `the value true is ${NOT_BUILT}`,
         "leave it out; a bad object is named in an Event",
         "watchedResources",
         alias,
@@ -60,7 +67,7 @@ export function notBuiltYet(spec: HAProxyTemplateConfigSpec, object: string): re
   const election = spec.controller?.leaderElection;
   if (election !== undefined && election.enabled !== false) {
     refuse(
-      `leader election ${NOT_BUILT}: one controller runs alone`,
+      `leader election is ${NOT_BUILT}: one controller runs alone`,
       "set enabled: false or leave leaderElection out",
       "controller",
       "leaderElection",
@@ -71,7 +78,12 @@ export function notBuiltYet(spec: HAProxyTemplateConfigSpec, object: string): re
     refuse(NOT_BUILT, "leave it out", "controller", "configPublishing");
   const interval = spec.dataplane?.configPublishInterval;
   if (interval !== undefined && interval !== DATAPLANE_DEFAULTS.configPublishInterval) {
-    refuse(`publishing the rendered configuration ${NOT_BUILT}`, "leave it out", "dataplane", "configPublishInterval");
+    refuse(
+      `publishing the rendered configuration is ${NOT_BUILT}`,
+      "leave it out",
+      "dataplane",
+      "configPublishInterval",
+    );
   }
 
   const warn = (field: string, message: string): void => {
@@ -93,7 +105,7 @@ function incremental(settings: IncrementalSnippet, refuse: (message: string, fie
   for (const [field, value] of Object.entries(settings)) {
     if (INCREMENTAL_FIELDS.has(field) || value === undefined || value === "") continue;
     if (Array.isArray(value) && value.length === 0) continue;
-    refuse("is not built yet in this version", field);
+    refuse("not built yet in this version", field);
   }
   for (const effect of settings.effects ?? []) {
     if (!EFFECTS.has(effect)) refuse(`the effect ${effect} is not built yet in this version`, "effects");
