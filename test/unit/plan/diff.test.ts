@@ -352,6 +352,43 @@ test("a server that was added disabled gets its health checks when it is enabled
   ]);
 });
 
+test("a backend that leaves needs a reload where HAProxy cannot delete it", () => {
+  assert.equal(diff({}, { backends: { a: {} } }, { haproxyVersion: "3.2.1" }).reasons, [
+    "backend a is gone, which HAProxy before 3.4 takes at a reload only",
+  ]);
+  assert.equal(diff({}, { backends: { a: { shape: "structural" } } }).reasons, [
+    "backend a is gone and was structural",
+  ]);
+});
+
+test("a server's own keywords stand in for those of default-server", () => {
+  const { ops } = diff(
+    { backends: { a: { servers: [server("s", "10.0.0.1", { extra: "inter 5s maxconn 9" })] } } },
+    { backends: { a: {} } },
+  );
+  assert.equal(ops[0]?.keywords, [
+    { name: "check", args: [] },
+    { name: "inter", args: ["5s"] },
+    { name: "maxconn", args: ["9"] },
+  ]);
+});
+
+test("a server's guid is fixed", () => {
+  const world = (guid: string): World => ({ backends: { a: { servers: [server("s", "10.0.0.1", { guid })] } } });
+  assert.equal(diff(world("x"), world("y")).reasons, ["backend a, server s changed its guid"]);
+});
+
+test("a certificate or crt-list that the worker has not loaded is a file only", () => {
+  const loaded = {
+    maps: new Set<string>(),
+    certs: new Set<string>(),
+    caFiles: new Set<string>(),
+    crtLists: new Set<string>(),
+  };
+  const world = (pem: string, list: string): World => ({ certs: { "ssl/a.pem": pem }, crtList: list });
+  assert.is(diff(world("2", "ssl/a.pem b\n"), world("1", "ssl/a.pem a\n"), { loaded }).verdict, "file_only");
+});
+
 test("a general file reloads or not as it says", () => {
   const general = (content: string, reload: boolean): World => ({
     general: { "general/503.http": { text: content, reload } },
