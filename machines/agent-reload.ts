@@ -11,6 +11,8 @@ export type ReloadEnd = "loaded" | "refused" | "lost";
 export interface ReloadInput {
   /** The request that wants it; undefined = a scheduled one. */
   readonly id: number | undefined;
+  /** Tries before HAProxy counts as lost. */
+  readonly attempts: number;
 }
 
 export interface ReloadOutput {
@@ -20,16 +22,16 @@ export interface ReloadOutput {
 
 interface ReloadContext {
   readonly id: number | undefined;
+  readonly maxAttempts: number;
   readonly attempts: number;
   readonly end: ReloadEnd;
   readonly restored: boolean;
 }
 
 const missing = <O>() =>
-  fromPromise<O, ReloadInput>(() => Promise.reject(new Error("this actor is provided by the wiring")));
-
-/** Tries before HAProxy counts as lost; with the pause of 20 ms about ten seconds. */
-const ATTEMPTS = 500;
+  fromPromise<O, { readonly id: number | undefined }>(() =>
+    Promise.reject(new Error("this actor is provided by the wiring")),
+  );
 
 export const agentReloadMachine = setup({
   types: {
@@ -63,13 +65,13 @@ export const agentReloadMachine = setup({
     isLoaded: (_args, params: { ok: boolean }) => params.ok,
     mustLoadFormer: (_args, params: { touched: boolean }) => params.touched,
     isRestored: ({ context }) => context.restored,
-    mayTryAgain: ({ context }) => context.attempts < ATTEMPTS,
+    mayTryAgain: ({ context }) => context.attempts < context.maxAttempts,
   },
   delays: { retryPause: 20 },
 }).createMachine({
   id: "agentReload",
   description: "HAProxy's verdict decides: the new set, or the former one again.",
-  context: ({ input }) => ({ id: input.id, attempts: 0, end: "lost", restored: false }),
+  context: ({ input }) => ({ id: input.id, maxAttempts: input.attempts, attempts: 0, end: "lost", restored: false }),
   initial: "taking",
   output: ({ context }) => ({ id: context.id, end: context.end }),
   states: {

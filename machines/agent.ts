@@ -22,10 +22,13 @@ export type AgentEvent =
 export interface AgentInput {
   /** Least time between two reloads, in milliseconds; 0 = none. */
   readonly reloadIntervalMs: number;
+  /** More waiting applies than this are refused: there is one leader, and it sends one at a time. */
+  readonly maxWaiting: number;
+  /** Tries of a reload, 20 ms apart, before HAProxy counts as lost. */
+  readonly reloadAttempts: number;
 }
 
-interface AgentContext {
-  readonly reloadIntervalMs: number;
+interface AgentContext extends AgentInput {
   /** Waiting requests, oldest first. */
   readonly applies: readonly number[];
   readonly starts: readonly number[];
@@ -37,9 +40,6 @@ interface ById {
 }
 
 const missing = <O, I>() => fromPromise<O, I>(() => Promise.reject(new Error("this actor is provided by the wiring")));
-
-/** More waiting applies than this are refused: there is one leader, and it sends one at a time. */
-const MAX_WAITING = 8;
 
 export const agentMachine = setup({
   types: {
@@ -82,12 +82,14 @@ export const agentMachine = setup({
     refuseWaiting: (_args, _params: { readonly ids: readonly number[] }) => {},
     /** 500 to one. */
     answerFailure: (_args, _params: { readonly id: number | undefined; readonly error: unknown }) => {},
+    /** The old worker's connection ended while the new one is looked for. */
+    noteHandover: () => {},
     /** From the first time on the agent accepts applies. */
     markReady: () => {},
     logFailure: (_args, _params: { readonly what: string; readonly error: unknown }) => {},
   },
   guards: {
-    isCrowded: ({ context }) => context.applies.length >= MAX_WAITING,
+    isCrowded: ({ context }) => context.applies.length >= context.maxWaiting,
     hasApply: ({ context }) => context.applies.length > 0,
     hasStart: ({ context }) => context.starts.length > 0,
     isTrue: (_args, params: { value: boolean }) => params.value,
@@ -106,7 +108,7 @@ export const agentMachine = setup({
 }).createMachine({
   id: "agent",
   description: "Owns the files and the runtime sockets of one HAProxy; decides nothing about their content.",
-  context: ({ input }) => ({ reloadIntervalMs: input.reloadIntervalMs, applies: [], starts: [], current: undefined }),
+  context: ({ input }) => ({ ...input, applies: [], starts: [], current: undefined }),
   initial: "recovering",
   on: {
     "APPLY.REQUESTED": [
@@ -254,11 +256,11 @@ export const agentMachine = setup({
               entry: raise({ type: "RELOAD.STARTED" }),
               exit: ["clearCurrent", raise({ type: "FILES.CHANGED" })],
               // The reload itself ends the connection to the old worker.
-              on: { "WORKER.LOST": {} },
+              on: { "WORKER.LOST": { actions: "noteHandover" } },
               invoke: {
                 id: "reload",
                 src: "reload",
-                input: ({ context }) => ({ id: context.current }),
+                input: ({ context }) => ({ id: context.current, attempts: context.reloadAttempts }),
                 onDone: [
                   {
                     guard: { type: "isLost", params: ({ event }) => ({ end: event.output.end }) },
@@ -317,11 +319,8 @@ export const agentMachine = setup({
           initial: "open",
           states: {
             open: { on: { "RELOAD.STARTED": "quiet", "RELOAD.WANTED": "due" } },
-            quiet: {
-              on: { "RELOAD.WANTED": "pending", "RELOAD.STARTED": { target: "quiet", reenter: true } },
-              after: { reloadInterval: "open" },
-            },
-            pending: { on: { "RELOAD.STARTED": "quiet" }, after: { reloadInterval: "due" } },
+            quiet: { on: { "RELOAD.WANTED": "pending" }, after: { reloadInterval: "open" } },
+            pending: { after: { reloadInterval: "due" } },
             due: { on: { "RELOAD.STARTED": "quiet" } },
           },
         },

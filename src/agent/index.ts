@@ -81,6 +81,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
         ready = true;
       },
       onFailure: (what, error) => log.error({ err: error, what }, "step failed"),
+      onHandover: () => log.debug("the old worker closed its connection"),
       onReloadStarted: () => {
         lastReload = now();
       },

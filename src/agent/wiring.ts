@@ -18,6 +18,8 @@ export interface AgentDeps {
   /** `what` failed; the charts go on. */
   readonly onFailure: (what: string, error: unknown) => void;
   readonly onReloadStarted: () => void;
+  /** The old worker's connection ended during a reload. */
+  readonly onHandover: () => void;
 }
 
 export type AgentActor = ActorRefFrom<typeof agentMachine>;
@@ -84,9 +86,12 @@ export function wireAgent(deps: AgentDeps): AgentActor {
         desk.fail(id, error);
         if (id !== undefined) starts.fail(id, error);
       },
+      noteHandover: () => deps.onHandover(),
       markReady: () => deps.onReady(),
       logFailure: (_, { what, error }) => deps.onFailure(what, error),
     },
   });
-  return createActor(machine, { input: { reloadIntervalMs: deps.reloadIntervalMs } });
+  return createActor(machine, {
+    input: { reloadIntervalMs: deps.reloadIntervalMs, maxWaiting: 8, reloadAttempts: 500 },
+  });
 }
