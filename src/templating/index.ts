@@ -17,6 +17,7 @@ export { callFunction, hostObject, HostObject, pendingRead, PendingRead, type Ho
 export { LimitFault, RestartNeeded, TemplateFault } from "./runtime/faults.ts";
 export { DEFAULT_DEPTH, DEFAULT_FUEL, DEFAULT_OUTPUT } from "./runtime/limits.ts";
 export { families } from "./functions/registry.ts";
+export { functionsPage } from "./functions/reference.ts";
 export type { TemplateFunction } from "./functions/define.ts";
 export type { GlobalDeclaration, HostTypeDeclaration, MethodDeclaration } from "./check/declarations.ts";
 export type {

@@ -257,7 +257,7 @@ export abstract class Calls extends Expressions {
       case "append": {
         count(1, Infinity);
         used();
-        const list = x.args[0]!.kind === "name" ? this.borrowed(x.args[0]!) : this.expression(x.args[0]!);
+        const list = x.args[0]!.kind === "name" ? this.borrowed(x.args[0]) : this.expression(x.args[0]!);
         const { type: target } = this.appendTypes(list.type, x.args[0]!.at);
         const items = this.appended(x, target);
         return { code: [this.site(x.at), "$.append(", list.code, ", [", commas(items), "])"], type: target };

@@ -32,7 +32,7 @@ export function jsonText(runtime: Runtime, v: unknown, indent = ""): string {
       if (!Number.isFinite(value)) throw new TemplateFault(`toJSON: unsupported value ${show(value)}`);
       return formatNumber(value);
     }
-    if (typeof value !== "object") return String(value);
+    if (typeof value !== "object") return show(value);
     if (HostObject.is(value) || FunctionValue.is(value))
       throw new TemplateFault(`toJSON: unsupported type ${kindOf(value)}`);
     if (ErrorValue.is(value)) return JSON.stringify(ErrorValue.message(value));

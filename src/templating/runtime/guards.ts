@@ -29,16 +29,16 @@ export const hostileNames: ReadonlySet<string> = new Set([
   "prototype",
 ]);
 
-const has = Object.prototype.hasOwnProperty;
+const has = (object: object, key: string): boolean => Object.hasOwn(object, key);
 
 /** Reads an own member of a plain object; undefined when there is none. */
 export function ownMember(object: object, key: string): unknown {
-  return has.call(object, key) ? (object as Record<string, unknown>)[key] : undefined;
+  return has(object, key) ? (object as Record<string, unknown>)[key] : undefined;
 }
 
 /** Writes an own member, whatever its name: prototypes are frozen, so an inherited name cannot just be assigned. */
 export function setMember(object: object, key: string, value: unknown): void {
-  if (key in object && !has.call(object, key))
+  if (key in object && !has(object, key))
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
   else (object as Record<string, unknown>)[key] = value;
 }

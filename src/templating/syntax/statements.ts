@@ -301,7 +301,7 @@ export class StatementParser extends ExpressionParser {
     ) {
       const guard = statement.right[0];
       if (guard?.kind === "assert" && guard.type === undefined)
-        return { init, tag: guard.x, binding: statement.left[0]!.name, ofType: true };
+        return { init, tag: guard.x, binding: statement.left[0].name, ofType: true };
     }
     if (statement.kind !== "expression")
       throw new SyntaxFault(statement.at, "syntax error: cannot use this statement as a switch value");
