@@ -7,6 +7,15 @@ import type { HAProxyTemplateConfigSpec, IncrementalSnippet, PostProcessor } fro
 const EFFECTS: ReadonlySet<string> = new Set(["backendPlan", "recordEvent"]);
 const INCREMENTAL_FIELDS: ReadonlySet<string> = new Set(["source", "effects"]);
 
+/** Timings that the controller does not set yet; whoever starts the agents gives them the first two. */
+const FIXED_TIMINGS = {
+  minDeploymentInterval: "give the agents --reload-interval-min",
+  reloadVerificationTimeout: "give the agents --reload-timeout",
+  deploymentTimeout: "leave it out",
+  syncTimeout: "leave it out",
+  configPublishInterval: "leave it out",
+} as const;
+
 /**
  * One problem for each field that asks for something this version does not do (`notBuilt`), and warnings (`ignored`) for
  * validationTests. A field that holds its default asks for nothing. `object` names whose specification it is.
@@ -76,14 +85,12 @@ export function notBuiltYet(spec: HAProxyTemplateConfigSpec, object: string): re
   }
   if (spec.controller?.configPublishing !== undefined)
     refuse(NOT_BUILT, "leave it out", "controller", "configPublishing");
-  const interval = spec.dataplane?.configPublishInterval;
-  if (interval !== undefined && interval !== DATAPLANE_DEFAULTS.configPublishInterval) {
-    refuse(
-      `publishing the rendered configuration is ${NOT_BUILT}`,
-      "leave it out",
-      "dataplane",
-      "configPublishInterval",
-    );
+  if ((spec.logging?.level ?? "") !== "")
+    refuse(NOT_BUILT, "set LOG_LEVEL in the controller's environment", "logging", "level");
+  for (const [name, hint] of Object.entries(FIXED_TIMINGS)) {
+    const value = spec.dataplane?.[name as keyof typeof FIXED_TIMINGS];
+    if (value === undefined || value === DATAPLANE_DEFAULTS[name as keyof typeof FIXED_TIMINGS]) continue;
+    refuse(`another value than the default is ${NOT_BUILT}`, hint, "dataplane", name);
   }
 
   const warn = (field: string, message: string): void => {

@@ -37,6 +37,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   "21-validators.yaml": ["spec.validators[0]"],
   "22-leader-election.yaml": ["spec.controller.leaderElection.enabled"],
   "23-config-publishing.yaml": ["spec.controller.configPublishing"],
+  "24-logging.yaml": ["spec.logging.level"],
 };
 
 const byNamespaceAndName = (resources: string) => ({

@@ -179,9 +179,23 @@ test("the defaults that the API server fills in ask for nothing that is not buil
     ...watch({ optional: false, store: "full", enableValidationWebhook: false }),
     templatingSettings: { engine: "scriggo" },
     controller: { leaderElection: { enabled: false, leaseDuration: "30s", renewDeadline: "20s", retryPeriod: "5s" } },
-    dataplane: { configPublishInterval: "10s", mapsDir: "/etc/haproxy/maps" },
+    logging: { level: "" },
+    dataplane: { configPublishInterval: "10s", syncTimeout: "2m", mapsDir: "/etc/haproxy/maps" },
   };
   assert.equal(fields(filled), []);
+});
+
+test("timings that nobody keeps yet are refused, and who sets the agents' own is said", () => {
+  const { spec } = config({
+    dataplane: { minDeploymentInterval: "5s", syncTimeout: "1m", driftPreventionInterval: "5s" },
+  });
+  assert.equal(
+    notBuiltYet(spec, "o").map(({ field, hint }) => `${field}: ${hint}`),
+    [
+      "spec.dataplane.minDeploymentInterval: give the agents --reload-interval-min",
+      "spec.dataplane.syncTimeout: leave it out",
+    ],
+  );
 });
 
 test("effects are refused one by one", () => {
