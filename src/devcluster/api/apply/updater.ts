@@ -1,4 +1,5 @@
 /** What a write does to the ownership of fields: updates take what they change, an apply claims what it names. */
+import { deepEqual } from "../objects.ts";
 import type { TypeNode } from "../schema/type-node.ts";
 import { compareValues, fieldsOf } from "./compare.ts";
 import {
@@ -117,6 +118,8 @@ export function applyConfiguration(
     object = removeGivenUp(object, write.type, last, union);
   }
   const [managers] = takeFromOthers(live, object, write, force);
-  store(managers, write, set);
+  // an apply that changes nothing of the object leaves the time of its entry as it is, or none
+  const time = deepEqual(live, object) ? (write.managers.get(key)?.time ?? "") : write.time;
+  store(managers, { ...write, time }, set);
   return { object, managers };
 }

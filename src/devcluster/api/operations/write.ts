@@ -83,7 +83,7 @@ export function update(state: ApiState, view: View, namespace: string, name: str
   }
   const old = shownObject(view, stored);
   const object = decode(view, body, options, old);
-  if (!view.definition.builtIn && !object.metadata.resourceVersion) {
+  if (view.definition.conditionalUpdate && !object.metadata.resourceVersion) {
     throw invalid(
       { group: view.definition.group, kind: view.definition.plural },
       name,
@@ -222,9 +222,10 @@ function finishUpdate(
   let object = writable(view, decoded, old, options.subresource);
   checkPreconditions(view, object, old);
   object = { ...object, metadata: keptMetadata(object.metadata, old.metadata) };
-  definition.rules.prepareUpdate?.(object, old, context);
   if (managed === undefined) ownUpdate(view, old, object, state, options);
   else if (managed.length > 0) object.metadata.managedFields = [...managed];
+  // after it: what the server allocates is nobody's
+  definition.rules.prepareUpdate?.(object, old, context);
   if (definition.generation && contentChanged(view, object, old)) {
     object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }

@@ -8,8 +8,17 @@ import { StatusError } from "../status.ts";
 const DELETE_FROM = "$deleteFromPrimitiveList/";
 const ORDER = "$setElementOrder/";
 
+/** `a:1 b:x`: the inside of a map as Go prints it. */
+const goMap = (value: unknown): string =>
+  isFields(value)
+    ? Object.keys(value)
+        .toSorted()
+        .map((key) => `${key}:${isFields(value[key]) ? `map[${goMap(value[key])}]` : String(value[key])}`)
+        .join(" ")
+    : "";
+
 const missingKey = (key: string, item: unknown): StatusError =>
-  new StatusError(500, "", `map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+  new StatusError(500, "", `map: map[${goMap(item)}] does not contain declared merge key: ${key}`);
 
 /** The patched value; nothing of `target` is changed. */
 export function strategicMerge(target: unknown, patch: unknown, node: TypeNode): unknown {

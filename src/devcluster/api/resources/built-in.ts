@@ -23,6 +23,7 @@ interface Shape {
   readonly statusTakesMetadata?: true;
   readonly deleteAnswersObject?: true;
   readonly createOnUpdate?: true;
+  readonly conditionalUpdate?: true;
   /** Paths beside metadata that a field selector may name. */
   readonly fields?: readonly string[];
 }
@@ -151,7 +152,7 @@ const shapes: readonly Shape[] = [
     generation: true,
   },
   { group: "discovery.k8s.io", version: "v1", kind: "EndpointSlice", plural: "endpointslices", generation: true },
-  { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", createOnUpdate: true },
+  { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", createOnUpdate: true, conditionalUpdate: true },
 ];
 
 const singularOf = (kind: string): string => kind.toLowerCase();
@@ -176,6 +177,7 @@ function definitionOf(shape: Shape): ResourceDefinition {
       shape.scale === true
         ? { spec: ["spec", "replicas"], status: ["status", "replicas"], selector: ["status", "selector"] }
         : undefined,
+    conditionalUpdate: shape.conditionalUpdate === true,
     createOnUpdate: shape.createOnUpdate === true,
     deleteAnswersObject: shape.deleteAnswersObject === true,
     rules,

@@ -11,11 +11,15 @@ import { rulesOf } from "./rules/index.ts";
 const text: TypeNode = { kind: "scalar", type: "string" };
 const flag: TypeNode = { kind: "scalar", type: "bool" };
 
-const struct = (name: string, fields: Record<string, TypeNode>): StructNode => ({
+/** `always`: fields that are written even when they are empty. */
+const struct = (name: string, fields: Record<string, TypeNode>, always: readonly string[] = []): StructNode => ({
   kind: "struct",
   name,
   fields: new Map(
-    Object.entries(fields).map(([key, type]) => [key, { type, number: 0, presence: "pointer", retainKeys: false }]),
+    Object.entries(fields).map(([key, type]) => {
+      const presence = always.includes(key) ? "always" : "pointer";
+      return [key, { type, number: 0, presence, retainKeys: false }];
+    }),
   ),
   atomic: false,
   open: false,
@@ -29,14 +33,18 @@ const list = (items: TypeNode, keys?: readonly string[]): TypeNode => ({
   mergeKey: undefined,
 });
 
-const names = struct("CustomResourceDefinitionNames", {
-  plural: text,
-  singular: text,
-  kind: text,
-  listKind: text,
-  shortNames: list(text),
-  categories: list(text),
-});
+const names = struct(
+  "CustomResourceDefinitionNames",
+  {
+    plural: text,
+    singular: text,
+    kind: text,
+    listKind: text,
+    shortNames: list(text),
+    categories: list(text),
+  },
+  ["plural", "kind"],
+);
 
 const printerColumn = struct("CustomResourceColumnDefinition", {
   name: text,
@@ -75,22 +83,30 @@ const condition = struct("CustomResourceDefinitionCondition", {
   observedGeneration: { kind: "scalar", type: "int64" },
 });
 
-const type: StructNode = struct("CustomResourceDefinition", {
-  metadata: objectMetaType,
-  spec: struct("CustomResourceDefinitionSpec", {
+const spec = struct(
+  "CustomResourceDefinitionSpec",
+  {
     group: text,
     scope: text,
     names,
     versions: list(version),
     conversion: struct("CustomResourceConversion", { strategy: text, webhook: anyNode }),
     preserveUnknownFields: flag,
-  }),
-  status: struct("CustomResourceDefinitionStatus", {
+  },
+  ["group", "scope", "names", "versions"],
+);
+
+const status = struct(
+  "CustomResourceDefinitionStatus",
+  {
     conditions: list(condition, ["type"]),
     acceptedNames: names,
     storedVersions: list(text),
-  }),
-});
+  },
+  ["conditions", "acceptedNames", "storedVersions"],
+);
+
+const type = struct("CustomResourceDefinition", { metadata: objectMetaType, spec, status }, ["metadata", "spec", "status"]);
 
 /** The view of apiextensions.k8s.io/v1. */
 export const definitionView: View = {
@@ -109,6 +125,7 @@ export const definitionView: View = {
     status: true,
     statusTakesMetadata: false,
     scale: undefined,
+    conditionalUpdate: true,
     createOnUpdate: false,
     deleteAnswersObject: true,
     rules: rulesOf("CustomResourceDefinition"),

@@ -92,6 +92,7 @@ export function viewsOf(object: ApiObject): readonly View[] {
     storageVersion: storage.name,
     generation: true,
     statusTakesMetadata: false,
+    conditionalUpdate: true,
     createOnUpdate: false,
     deleteAnswersObject: false,
     rules: {},

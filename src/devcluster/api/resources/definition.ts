@@ -61,6 +61,8 @@ export interface ResourceDefinition extends ResourceName, KindName {
   /** Built-ins whose status endpoint also takes labels and annotations. */
   readonly statusTakesMetadata: boolean;
   readonly scale: ScalePaths | undefined;
+  /** A PUT must name the resourceVersion that it replaces. */
+  readonly conditionalUpdate: boolean;
   /** PUT to a missing name creates it. */
   readonly createOnUpdate: boolean;
   /** DELETE answers with the object, not with a Status. */

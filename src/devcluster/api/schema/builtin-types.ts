@@ -284,7 +284,7 @@ Event metadata=1:ObjectMeta* involvedObject=2:ObjectReference!* reason=3:s? mess
   related=13:ObjectReference! reportingComponent=14:s* reportingInstance=15:s*
 events.EventSeries count=1:i* lastObservedTime=2:u*
 events.Event metadata=1:ObjectMeta* eventTime=2:u* series=3:events.EventSeries reportingController=4:s?
-  reportingInstance=5:s? action=6:s? reason=7:s? regarding=8:ObjectReference* related=9:ObjectReference note=10:s?
+  reportingInstance=5:s? action=6:s? reason=7:s? regarding=8:ObjectReference!* related=9:ObjectReference! note=10:s?
   type=11:s? deprecatedSource=12:EventSource* deprecatedFirstTimestamp=13:t* deprecatedLastTimestamp=14:t*
   deprecatedCount=15:i?
 EndpointConditions ready=1:b serving=2:b terminating=3:b

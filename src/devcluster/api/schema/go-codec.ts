@@ -33,10 +33,10 @@ const jsonKind = (value: unknown): string => {
   return typeof value === "boolean" ? "bool" : typeof value;
 };
 
-const mismatch = (value: unknown, owner: string, path: string, type: string): DecodeError =>
-  new DecodeError(
-    `json: cannot unmarshal ${jsonKind(value)} into Go struct field ${owner}${path === "" ? "" : `.${path}`} of type ${type}`,
-  );
+const mismatch = (value: unknown, owner: string, path: string, type: string): DecodeError => {
+  const place = `${owner}${path === "" ? "" : `.${path.replaceAll(/\[\d+\]/g, "")}`}`;
+  return new DecodeError(`json: cannot unmarshal ${jsonKind(value)} into Go struct field ${place} of type ${type}`);
+};
 
 const MICRO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
 const SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;

@@ -2,7 +2,7 @@
 import { RE2JS } from "re2js";
 import { deepEqual, isFields } from "../objects.ts";
 import type { Fields } from "../objects.ts";
-import { fieldForbidden, fieldInvalid, fieldRequired } from "../status.ts";
+import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from "../status.ts";
 import type { FieldError } from "../status.ts";
 import { compileRule } from "./cel-rules.ts";
 import { prune } from "./structural.ts";
@@ -22,7 +22,8 @@ class Check {
     this.#pattern(schema, path);
     this.#rules(schema, path);
     for (const part of ["allOf", "anyOf", "oneOf"] as const) {
-      for (const [i, below] of (schema[part] ?? []).entries()) this.#junctor(below, `${path}.${part}[${i}]`);
+      const free = part === "anyOf" && schema["x-kubernetes-int-or-string"] === true;
+      for (const [i, below] of (schema[part] ?? []).entries()) this.#junctor(below, `${path}.${part}[${i}]`, free);
     }
     if (schema.not !== undefined) this.#junctor(schema.not, `${path}.not`);
     for (const [key, below] of Object.entries(schema.properties ?? {})) {
@@ -36,6 +37,8 @@ class Check {
   }
 
   #type(schema: StructuralSchema, path: string, root: boolean): void {
+    const types = ["array", "boolean", "integer", "number", "object", "string"];
+    if (schema.type && !types.includes(schema.type)) this.errors.push(fieldNotSupported(`${path}.type`, schema.type, types));
     const free = schema["x-kubernetes-int-or-string"] === true || schema["x-kubernetes-preserve-unknown-fields"] === true;
     if (root) {
       if (!schema.type) this.errors.push(fieldRequired(`${path}.type`, "must not be empty at the root"));
@@ -51,7 +54,7 @@ class Check {
     if (schema["uniqueItems"] === true) {
       this.errors.push(fieldForbidden(`${path}.uniqueItems`, "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"));
     }
-    if (schema["properties"] !== undefined && schema["additionalProperties"] !== undefined && schema["additionalProperties"] !== false) {
+    if (isFields(schema["properties"]) && Object.keys(schema["properties"]).length > 0 && schema["additionalProperties"] !== undefined && schema["additionalProperties"] !== false) {
       this.errors.push(fieldForbidden(`${path}.additionalProperties`, "additionalProperties and properties are mutual exclusive"));
     }
   }
@@ -82,7 +85,9 @@ class Check {
       this.errors.push(fieldInvalid(`${path}.default`, schema.default, "must not have unknown fields"));
       return;
     }
-    this.errors.push(...schemaErrors(schema.default, undefined, schema, `${path}.default`));
+    for (const error of schemaErrors(schema.default, undefined, schema, `${path}.default`)) {
+      this.errors.push({ ...error, message: error.message.replace(`${path}.default in body`, " in body") });
+    }
   }
 
   #pattern(schema: StructuralSchema, path: string): void {
@@ -109,12 +114,14 @@ class Check {
     }
   }
 
-  #junctor(schema: StructuralSchema, path: string): void {
+  /** Below anyOf and the like; `typed`: the alternatives of an int-or-string, which name their types. */
+  #junctor(schema: StructuralSchema, path: string, typed = false): void {
     for (const key of ["type", "default", "nullable", "additionalProperties", "description", "title"] as const) {
       const value = (schema as Fields)[key];
       if (value === undefined || value === false || value === "") continue;
-      if (key === "type" && schema["x-kubernetes-int-or-string"] === undefined && /\.anyOf\[[01]\]$/.test(path)) continue;
-      this.errors.push(fieldForbidden(`${path}.${key}`, "must be undefined to be structural"));
+      if (key === "type" && typed) continue;
+      const wanted = key === "type" || key === "description" || key === "title" ? "empty" : "undefined";
+      this.errors.push(fieldForbidden(`${path}.${key}`, `must be ${wanted} to be structural`));
     }
     for (const part of ["allOf", "anyOf", "oneOf"] as const) {
       for (const [i, below] of (schema[part] ?? []).entries()) this.#junctor(below, `${path}.${part}[${i}]`);

@@ -94,8 +94,12 @@ export const secretRules: KindRules = {
     delete object["stringData"];
     object["data"] = data;
   },
-  validate(object, old) {
+  validate(object, old, context) {
     const errors = [...dataErrors(object, ["data"]), ...secretTypeErrors(object)];
+    const certificate = Buffer.from(stringAt(object, "data", "tls.crt"), "base64").toString("latin1");
+    if (object["type"] === "kubernetes.io/tls" && errors.length === 0 && !certificate.includes("-----BEGIN")) {
+      context.warn("tls: failed to find any PEM data in certificate input");
+    }
     if (old !== undefined && object["type"] !== old["type"]) {
       errors.push(fieldInvalid("type", object["type"], "field is immutable"));
     }
@@ -118,10 +122,27 @@ export const leaseRules: KindRules = {
   },
 };
 
+/** What the newer API demands. */
+function newEventErrors(object: ApiObject): FieldError[] {
+  const errors: FieldError[] = [];
+  if (typeof object["eventTime"] !== "string") errors.push(fieldRequired("eventTime"));
+  const type = stringAt(object, "type");
+  if (type !== "Normal" && type !== "Warning") errors.push(fieldInvalid("type", type, `has invalid value: ${type}`));
+  if (errors.length > 0) return errors;
+  for (const field of ["reportingController", "reportingInstance", "action", "reason"]) {
+    if (stringAt(object, field) === "") errors.push(fieldRequired(field));
+  }
+  return errors;
+}
+
 export const eventRules: KindRules = {
   validate(object, old) {
     if (old !== undefined) return [];
-    const involved = stringAt(object, "involvedObject", "namespace");
+    if (object.apiVersion === "events.k8s.io/v1") {
+      const errors = newEventErrors(object);
+      if (errors.length > 0) return errors;
+    }
+    const involved = stringAt(object, "involvedObject", "namespace") || stringAt(object, "regarding", "namespace");
     const own = object.metadata.namespace ?? "";
     if ((involved === "" && own === "default") || involved === own) return [];
     return [fieldInvalid("involvedObject.namespace", involved, "does not match event.namespace")];

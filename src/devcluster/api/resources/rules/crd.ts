@@ -30,19 +30,20 @@ function prepareCreate(object: ApiObject): void {
   };
 }
 
-function versionErrors(version: DefinitionVersion, path: string, schemaPath: string): FieldError[] {
+function versionErrors(version: DefinitionVersion, path: string, schemaPath: string, single: boolean): FieldError[] {
   const errors: FieldError[] = [];
+  const columns = single ? "spec" : path;
   const schema = version.schema?.openAPIV3Schema;
   if (schema === undefined) errors.push(fieldRequired(`${path}.schema.openAPIV3Schema`, "schemas are required"));
   else errors.push(...schemaFaults(schema, schemaPath));
   for (const [i, column] of (version.additionalPrinterColumns ?? []).entries()) {
-    const at = `${path}.additionalPrinterColumns[${i}]`;
+    const at = `${columns}.additionalPrinterColumns[${i}]`;
     const types = ["boolean", "date", "integer", "number", "string"];
     if (!types.includes(column.type)) {
       errors.push(fieldInvalid(`${at}.type`, column.type, `must be one of ${types.join(",")}`));
     }
     if (!column.jsonPath?.startsWith(".")) {
-      errors.push(fieldInvalid(`${at}.jsonPath`, column.jsonPath ?? "", "must be a simple json path starting with ."));
+      errors.push(fieldInvalid(`${at}.JSONPath`, column.jsonPath ?? "", "must be a simple json path starting with ."));
     }
   }
   return errors;
@@ -70,7 +71,16 @@ function validate(object: ApiObject, old: ApiObject | undefined): FieldError[] {
   for (const [i, version] of versions.entries()) {
     const path = `spec.versions[${i}]`;
     const schemaPath = single ? "spec.validation.openAPIV3Schema" : `${path}.schema.openAPIV3Schema`;
-    errors.push(...versionErrors(version, path, schemaPath));
+    errors.push(...versionErrors(version, path, schemaPath, single));
+  }
+  const protectedGroup = /(^|\.)(k8s|kubernetes)\.io$/.test(spec.group ?? "");
+  if (protectedGroup && object.metadata.annotations?.["api-approved.kubernetes.io"] === undefined) {
+    errors.push(
+      fieldRequired(
+        "metadata.annotations[api-approved.kubernetes.io]",
+        'protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111',
+      ),
+    );
   }
   if (old !== undefined) errors.push(...immutable(object, old));
   return errors;

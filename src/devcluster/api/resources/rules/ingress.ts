@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import { at, isFields, listAt, stringAt } from "../../objects.ts";
 import type { ApiObject, Fields } from "../../objects.ts";
-import { subdomainFault } from "../../operations/metadata.ts";
+import { labelFault, subdomainFault } from "../../operations/metadata.ts";
 import { fieldInvalid, fieldNotSupported, fieldRequired } from "../../status.ts";
 import type { FieldError } from "../../status.ts";
 import type { KindRules, RuleContext } from "../definition.ts";
@@ -21,7 +21,7 @@ function backendErrors(backend: unknown, path: string): FieldError[] {
   if (isFields(service) && isFields(resource)) {
     return [fieldInvalid(path, "", "cannot set both resource and service backends")];
   }
-  if (!isFields(service) && !isFields(resource)) return [fieldRequired(path, "resource or service backend is required")];
+  if (!isFields(service) && !isFields(resource)) return [fieldInvalid(path, "", "resource or service backend is required")];
   if (!isFields(service)) return errors;
   if (stringAt(service, "name") === "") errors.push(fieldRequired(`${path}.service.name`));
   const name = stringAt(service, "port", "name");
@@ -76,7 +76,7 @@ function validateIngress(object: ApiObject, old: ApiObject | undefined): FieldEr
     errors.push(fieldInvalid("annotations.kubernetes.io/ingress.class", annotation, "must match `ingressClassName` when both are specified"));
   }
   if (rules.length === 0 && fallback === undefined) {
-    errors.push(fieldInvalid("spec", {}, "either `defaultBackend` or `rules` must be specified"));
+    errors.push(fieldInvalid("spec", null, "either `defaultBackend` or `rules` must be specified"));
   }
   if (fallback !== undefined) errors.push(...backendErrors(fallback, "spec.defaultBackend"));
   for (const [i, rule] of rules.entries()) {
@@ -113,6 +113,7 @@ export const ingressRules: KindRules = {
     object["status"] = { loadBalancer: {} };
     const annotation = object.metadata.annotations?.[CLASS_ANNOTATION];
     if (annotation !== undefined) {
+      if ((at(object, "spec", "ingressClassName") ?? annotation) !== annotation) return;
       context.warn(`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`);
       return;
     }
@@ -145,12 +146,12 @@ export const ingressClassRules: KindRules = {
 
 function addressErrors(type: unknown, endpoint: unknown, path: string): FieldError[] {
   const addresses = listAt(endpoint, "addresses").map(String);
-  if (addresses.length === 0) return [fieldRequired(`${path}.addresses`, "must contain at least 1 address")];
+  if (addresses.length === 0) return [fieldRequired(`${path}.addresses`)];
   const errors: FieldError[] = [];
   for (const [i, address] of addresses.entries()) {
     const at = `${path}.addresses[${i}]`;
-    if (type === "IPv4" && isIP(address) !== 4) errors.push(fieldInvalid(at, address, "must be an IPv4 address"));
-    if (type === "IPv6" && isIP(address) !== 6) errors.push(fieldInvalid(at, address, "must be an IPv6 address"));
+    if (type === "IPv4" && isIP(address) !== 4) errors.push(fieldInvalid(`${path}.addresses`, address, "must be an IPv4 address"));
+    if (type === "IPv6" && isIP(address) !== 6) errors.push(fieldInvalid(`${path}.addresses`, address, "must be an IPv6 address"));
     const fault = type === "FQDN" ? subdomainFault(address) : undefined;
     if (fault !== undefined) errors.push(fieldInvalid(at, address, fault));
   }
@@ -170,7 +171,7 @@ export const endpointSliceRules: KindRules = {
     const types = ["FQDN", "IPv4", "IPv6"];
     if (type === undefined || type === "") errors.push(fieldRequired("addressType"));
     else if (!types.includes(String(type))) errors.push(fieldNotSupported("addressType", type, types));
-    if (old !== undefined && old["addressType"] !== type) errors.push(fieldInvalid("addressType", type, "field is immutable"));
+    if (old !== undefined && old["addressType"] !== type) return [fieldInvalid("addressType", null, "field is immutable")];
     for (const [i, endpoint] of listAt(object, "endpoints").entries()) {
       errors.push(...addressErrors(type, endpoint, `endpoints[${i}]`));
     }
@@ -179,6 +180,8 @@ export const endpointSliceRules: KindRules = {
       const name = stringAt(port, "name");
       if (names.has(name)) errors.push({ field: `ports[${i}].name`, reason: "FieldValueDuplicate", message: `Duplicate value: ${JSON.stringify(name)}` });
       names.add(name);
+      const fault = name === "" ? undefined : labelFault(name);
+      if (fault !== undefined) errors.push(fieldInvalid(`ports[${i}].name`, name, fault));
     }
     return errors;
   },

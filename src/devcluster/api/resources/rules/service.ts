@@ -2,7 +2,7 @@
 import { at, isFields, listAt } from "../../objects.ts";
 import type { ApiObject, Fields } from "../../objects.ts";
 import { isLabel1035, labelFault } from "../../operations/metadata.ts";
-import { fieldDuplicate, fieldInvalid, fieldNotSupported, fieldRequired } from "../../status.ts";
+import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from "../../status.ts";
 import type { FieldError } from "../../status.ts";
 import type { KindRules, RuleContext } from "../definition.ts";
 
@@ -30,6 +30,25 @@ function defaults(object: ApiObject): void {
   if (type !== "ExternalName") spec["internalTrafficPolicy"] ??= "Cluster";
   if (type === "LoadBalancer") spec["allocateLoadBalancerNodePorts"] ??= true;
   object["spec"] = spec;
+  const entries = listAt(object, "status", "loadBalancer", "ingress");
+  if (type === "LoadBalancer" && entries.length > 0) {
+    const ingress = entries.map((entry) => (at(entry, "ip") === undefined ? entry : { ipMode: "VIP", ...(entry as Fields) }));
+    object["status"] = { ...(object["status"] as Fields), loadBalancer: { ingress } };
+  }
+}
+
+const isExternal = (spec: Fields): boolean => spec["type"] === "NodePort" || spec["type"] === "LoadBalancer";
+
+/** A service that is no longer reached from outside loses what it only had for that. */
+function dropNodePorts(spec: Fields, before: Fields): void {
+  if (isExternal(spec) || !isExternal(before)) return;
+  spec["ports"] = listAt(spec, "ports").map((port) => {
+    const { nodePort: _dropped, ...rest } = port as Fields;
+    return rest;
+  });
+  for (const key of ["externalTrafficPolicy", "allocateLoadBalancerNodePorts"]) {
+    if (spec[key] === before[key]) delete spec[key];
+  }
 }
 
 /** Addresses and ports that the server gives; what `old` has is kept. */
@@ -44,9 +63,12 @@ function allocate(object: ApiObject, old: ApiObject | undefined, context: RuleCo
   const wanted = spec["clusterIP"];
   const address = wanted === undefined || wanted === "" ? (before["clusterIP"] ?? context.allocateIP()) : wanted;
   spec["clusterIP"] = address;
+  // a headless service without a selector may have endpoints of both families
+  const both = address === "None" && spec["selector"] === undefined;
   spec["clusterIPs"] ??= before["clusterIPs"] ?? [address];
-  spec["ipFamilies"] ??= before["ipFamilies"] ?? [String(address).includes(":") ? "IPv6" : "IPv4"];
-  spec["ipFamilyPolicy"] ??= before["ipFamilyPolicy"] ?? "SingleStack";
+  spec["ipFamilies"] ??= before["ipFamilies"] ?? (both ? ["IPv4", "IPv6"] : [String(address).includes(":") ? "IPv6" : "IPv4"]);
+  spec["ipFamilyPolicy"] ??= before["ipFamilyPolicy"] ?? (both ? "RequireDualStack" : "SingleStack");
+  dropNodePorts(spec, before);
   if (spec["type"] === "NodePort" || (spec["type"] === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false)) {
     const known = listAt(before, "ports");
     spec["ports"] = listAt(spec, "ports").map((port) => {
@@ -79,12 +101,19 @@ function portErrors(spec: Fields): FieldError[] {
     if (typeof number !== "number" || number < 1 || number > 65_535) {
       errors.push(fieldInvalid(`${path}.port`, number ?? 0, "must be between 1 and 65535, inclusive"));
     }
+    const target = at(port, "targetPort");
+    if (typeof target === "number" && (target < 1 || target > 65_535)) {
+      errors.push(fieldInvalid(`${path}.targetPort`, target, "must be between 1 and 65535, inclusive"));
+    }
     const protocol = at(port, "protocol");
     if (!["TCP", "UDP", "SCTP"].includes(String(protocol))) {
       errors.push(fieldNotSupported(`${path}.protocol`, protocol, ["SCTP", "TCP", "UDP"]));
     }
     const id = `${String(protocol)}/${String(number)}`;
-    if (numbers.has(id)) errors.push(fieldDuplicate(path, { protocol, port: number }));
+    if (numbers.has(id)) {
+      const shown = { Name: "", Protocol: protocol, AppProtocol: null, Port: number, TargetPort: 0, NodePort: 0 };
+      errors.push(fieldDuplicate(path, shown));
+    }
     numbers.add(id);
   }
   return errors;
@@ -97,7 +126,8 @@ function validate(object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const spec = specOf(object);
   const errors: FieldError[] = [];
   if (old === undefined && !isLabel1035(object.metadata.name) && labelFault(object.metadata.name) !== undefined) {
-    errors.push(fieldInvalid("metadata.name", object.metadata.name, NAME_TEXT));
+    const text = object.metadata.name.includes(".") ? "must not contain dots" : NAME_TEXT;
+    errors.push(fieldInvalid("metadata.name", object.metadata.name, text));
   }
   errors.push(...portErrors(spec));
   if (!TYPES.includes(String(spec["type"]))) errors.push(fieldNotSupported("spec.type", spec["type"], TYPES));
@@ -105,7 +135,10 @@ function validate(object: ApiObject, old: ApiObject | undefined): FieldError[] {
     errors.push(fieldNotSupported("spec.sessionAffinity", spec["sessionAffinity"], ["ClientIP", "None"]));
   }
   if (spec["type"] === "ExternalName" && !spec["externalName"]) {
-    errors.push(fieldInvalid("spec.externalName", "", "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"));
+    errors.push(fieldRequired("spec.externalName"));
+  }
+  if (spec["type"] !== "LoadBalancer" && listAt(object, "status", "loadBalancer", "ingress").length > 0) {
+    errors.push(fieldForbidden("status.loadBalancer.ingress", "may only be used when `spec.type` is 'LoadBalancer'"));
   }
   const before = old === undefined ? undefined : specOf(old);
   if (before?.["clusterIP"] !== undefined && before["type"] !== "ExternalName" && spec["type"] !== "ExternalName" && spec["clusterIP"] !== before["clusterIP"]) {

@@ -84,8 +84,10 @@ function templateErrors(object: ApiObject, old: ApiObject | undefined): FieldErr
   const errors: FieldError[] = [];
   const selector = at(object, "spec", "selector", "matchLabels");
   const labels = at(object, "spec", "template", "metadata", "labels");
-  if (at(object, "spec", "selector") === undefined) errors.push(fieldRequired("spec.selector"));
-  else if (isFields(selector)) {
+  if (at(object, "spec", "selector") === undefined) {
+    errors.push(fieldRequired("spec.selector"));
+    errors.push(fieldInvalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`"));
+  } else if (isFields(selector)) {
     const has = isFields(labels) ? labels : {};
     if (Object.entries(selector).some(([key, value]) => has[key] !== value)) {
       errors.push(fieldInvalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`"));
