@@ -4,6 +4,7 @@ import type { Expression, MacroStatement, Statement } from "../syntax/tree.ts";
 import { Functions } from "./functions.ts";
 import { Scope, type MacroInfo, type Value } from "./scope.ts";
 import { ANY, isNumber, isString, typeName, VOID } from "./types.ts";
+import { nearestName } from "../syntax/problems.ts";
 import { CheckFault } from "./unit.ts";
 
 export class Statements extends Functions {
@@ -147,9 +148,7 @@ export class Statements extends Functions {
         this.host.report(
           this.place(at),
           `undefined: ${name}`,
-          /^\p{Lu}/u.test(name)
-            ? `${path} has no macro ${name}`
-            : "only names with an upper-case first letter are exported",
+          this.missingMacroHint(path, name, imported.exports.keys()),
         );
         this.addName(name, ANY, at);
         continue;
@@ -157,6 +156,13 @@ export class Statements extends Functions {
       this.addName(name, VOID, at, { kind: "macro", macro: bound(macro) });
     }
     return "";
+  }
+
+  private missingMacroHint(path: string, name: string, exported: Iterable<string>): string {
+    const near = nearestName(name, exported);
+    if (near !== undefined) return `did you mean "${near}"?`;
+    if (/^\p{Lu}/u.test(name)) return `${path} has no macro ${name}`;
+    return "only names with an upper-case first letter are exported";
   }
 
   // --- whole units -------------------------------------------------------------------------------------------------
