@@ -173,7 +173,6 @@ export class ObjectStore {
   /** Takes a deleted object out. Returns whether it was there. */
   remove(object: { readonly metadata: { readonly name: string; readonly namespace?: string } }): boolean {
     const id = objectId(object);
-    this.#seen?.delete(id);
     this.#unindexed.delete(id);
     return this.#drop(id);
   }

@@ -18,7 +18,7 @@ interface Leaf<V> {
 interface Branch<V> {
   readonly leaf: false;
   readonly owner: object;
-  /** Lower bound of each child; the first is not looked at. */
+  /** Lower bound of each child; the very first of the tree is "". */
   readonly keys: string[];
   readonly values: Node<V>[];
 }
@@ -206,9 +206,8 @@ export class OrderedTree<V> {
     const a = this.#owned(node.values[left]!);
     const b = node.values[left + 1]!;
     node.values[left] = a;
-    // A branch's first bound is not kept up to date; inside the joined node it is looked at.
-    const bKeys = b.leaf ? b.keys : [node.keys[left + 1]!, ...b.keys.slice(1)];
-    a.keys.push(...bKeys);
+    // The first bound of a branch that is not the leftmost is the one that its parent knows it by: both come from a split.
+    a.keys.push(...b.keys);
     (a.values as unknown[]).push(...b.values);
     if (a.keys.length <= MAX) {
       node.keys.splice(left + 1, 1);
