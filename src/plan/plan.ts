@@ -1,6 +1,6 @@
 /** Making plans: the trees with their value digests, files from blocks, and the identity over all of it. */
 import { rootDigest, totalSize } from "./chunks.ts";
-import { canonicalJson, sha256 } from "./digest.ts";
+import { sha256 } from "./digest.ts";
 import { ChunkedTree } from "./keyed-tree.ts";
 import type {
   BackendRecord,
@@ -72,14 +72,43 @@ export function planFile(
   };
 }
 
-/** A backend of this record and section text. */
-export function planBackend(record: BackendRecord, text: string): PlanBackend {
+/** A backend of this record and section text. `residue` = residueLines(text), where that is known already. */
+export function planBackend(record: BackendRecord, text: string, residue = residueLines(text)): PlanBackend {
   return {
     record,
-    digest: sha256(canonicalJson(record)),
+    digest: sha256(canonicalRecord(record)),
     textDigest: sha256(text),
-    residueDigest: sha256(residueLines(text).join("\n")),
+    residueDigest: sha256(residue.join("\n")),
   };
+}
+
+/** One text for one record: values at fixed places, absent ones null. */
+function canonicalRecord(record: BackendRecord): string {
+  const { name, guid, mode, balance, hashType, profile, defaultServer, body, comments, shape, shapeReason } = record;
+  const servers = record.servers.map((server) => [
+    server.name,
+    server.address,
+    server.port,
+    server.weight,
+    server.disabled,
+    server.guid,
+    server.comment,
+    server.extra,
+  ]);
+  return JSON.stringify([
+    name,
+    guid,
+    mode,
+    balance,
+    hashType,
+    profile,
+    defaultServer,
+    body,
+    comments,
+    shape,
+    shapeReason,
+    servers,
+  ]);
 }
 
 /** Lines of a backend's text that are neither a server nor a comment nor blank, without surrounding blanks. */

@@ -4,7 +4,7 @@
  * was given up halfway: marks stay until the run that answers them has ended.
  */
 import { canonicalJson } from "../plan/index.ts";
-import type { StoreSnapshot } from "../stores/types.ts";
+import type { KubeObject, StoreSnapshot } from "../stores/types.ts";
 import type { ReadIndex, Unit } from "./reads.ts";
 import { PODS } from "./stores-host.ts";
 import type { RenderContext } from "./types.ts";
@@ -48,7 +48,9 @@ export class Graph {
       this.#markAll(snapshot);
     } else {
       for (const change of changes) {
-        for (const source of this.#sources) if (source.source === change.alias) this.#item(source, change.id, snapshot);
+        for (const source of this.#sources)
+          if (source.source === change.alias)
+            this.#item(source, change.id, snapshot.alias(change.alias)?.get(change.id));
         this.#reads.affected(change, this.#mark);
       }
       if (context.haproxyPods?.revision !== this.#podsRevision) this.#reads.affectedByAny(PODS, this.#mark);
@@ -87,15 +89,14 @@ export class Graph {
       for (const object of snapshot.alias(source.source)?.list() ?? []) {
         const id = `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
         ids.add(id);
-        this.#item(source, id, snapshot);
+        this.#item(source, id, object);
       }
-      for (const id of instances.keys()) if (!ids.has(id)) this.#item(source, id, snapshot);
+      for (const id of instances.keys()) if (!ids.has(id)) this.#item(source, id, undefined);
     }
   }
 
-  #item(source: IncrementalSource, id: string, snapshot: StoreSnapshot): void {
+  #item(source: IncrementalSource, id: string, item: KubeObject | undefined): void {
     const instances = this.#instances.get(source.snippet) as Map<string, Instance>;
-    const item = snapshot.alias(source.source)?.get(id);
     let instance = instances.get(id);
     if (item === undefined) {
       if (instance === undefined) return;

@@ -1,11 +1,10 @@
 /** The globals of one run: constants of the configuration, stores of the snapshot, and recorders for what the run declares. */
 import { callFunction, hostObject, type Suspension, TemplateFault } from "../templating/index.ts";
-import { Tokens } from "./output.ts";
 import type { PathResolver } from "./paths.ts";
-import { PlanRecorder, ProfileCache } from "./plan-registry.ts";
+import { type PlanRecorder, ProfileCache } from "./plan-registry.ts";
 import type { ReadIndex } from "./reads.ts";
-import { FileRecorder } from "./registered-files.ts";
-import { SharedValues } from "./shared.ts";
+import { Recorder } from "./recorder.ts";
+import type { SharedValues } from "./shared.ts";
 import { PODS, storeObject, type ViewHolder } from "./stores-host.ts";
 import type { TemplateEvent } from "./types.ts";
 import type { Instance, Root } from "./unit.ts";
@@ -19,12 +18,9 @@ export interface HostConstants {
   readonly nonce: string;
 }
 
-/** Recorders of one run; read when it has ended. */
+/** What one run gets, and where it leaves what it declares. */
 export interface RunHost {
-  readonly tokens: Tokens;
-  readonly plan: PlanRecorder;
-  readonly files: FileRecorder;
-  readonly events: TemplateEvent[];
+  readonly recorder: Recorder;
   readonly globals: Readonly<Record<string, unknown>>;
 }
 
@@ -32,8 +28,7 @@ export interface RunHost {
 type Permit = (effect: string, what: string) => void;
 
 interface CurrentRun {
-  readonly host: Omit<RunHost, "globals">;
-  readonly shared: SharedValues;
+  readonly recorder: Recorder;
   readonly permit: Permit;
   readonly main: boolean;
 }
@@ -69,10 +64,10 @@ export class Host {
       extraContext: constants.extraContext,
       runtimeEnvironment: { GOMAXPROCS: 1 },
       shared: this.#sharedObject(),
-      first_seen: (...parts: readonly unknown[]): boolean => this.#run.shared.firstSeen(parts),
+      first_seen: (...parts: readonly unknown[]): boolean => this.#run.recorder.shared.firstSeen(parts),
       recordEvent: (resource: unknown, reason: string, message: string): string => {
         this.#run.permit("recordEvent", "recordEvent");
-        this.#run.host.events.push(templateEvent(resource, reason, message));
+        this.#run.recorder.events.push(templateEvent(resource, reason, message));
         return "";
       },
     };
@@ -93,8 +88,11 @@ export class Host {
   }
 
   root(root: Root, shared: SharedValues): RunHost {
-    const host = this.#start(shared, () => {}, root.main);
-    return { ...host, globals: { ...this.#forRoots, capabilities: this.#capabilities, renderMode: this.#renderMode } };
+    const recorder = this.#start(() => {}, root.main, shared);
+    return {
+      recorder,
+      globals: { ...this.#forRoots, capabilities: this.#capabilities, renderMode: this.#renderMode },
+    };
   }
 
   component(instance: Instance, effects: ReadonlySet<string>): RunHost {
@@ -105,7 +103,7 @@ export class Host {
           `add ${effect} to incremental.effects`,
         );
     };
-    const host = this.#start(new SharedValues(), permit, true);
+    const recorder = this.#start(permit, true);
     const { item, source } = instance;
     const renderSubject = {
       mode: this.#renderMode,
@@ -114,21 +112,15 @@ export class Host {
       name: item.metadata.name,
     };
     return {
-      ...host,
+      recorder,
       globals: { ...this.#forComponents, capabilities: this.#capabilities, source, item, renderSubject },
     };
   }
 
-  #start(shared: SharedValues, permit: Permit, main: boolean): Omit<RunHost, "globals"> {
-    const tokens = new Tokens(this.#constants.nonce);
-    const host = {
-      tokens,
-      plan: new PlanRecorder(tokens, this.#profiles),
-      files: new FileRecorder(this.#constants.paths),
-      events: [],
-    };
-    this.#current = { host, shared, permit, main };
-    return host;
+  #start(permit: Permit, main: boolean, shared?: SharedValues): Recorder {
+    const recorder = new Recorder(this.#constants.nonce, this.#constants.paths, this.#profiles, shared);
+    this.#current = { recorder, permit, main };
+    return recorder;
   }
 
   get #run(): CurrentRun {
@@ -139,14 +131,14 @@ export class Host {
   #plan(method: string): PlanRecorder {
     if (!this.#run.main)
       throw new TemplateFault(`planRegistry.${method} can be used in haproxy.cfg only`, "other roots may use MapMeta");
-    return this.#run.host.plan;
+    return this.#run.recorder.plan;
   }
 
   #rootObjects(): Readonly<Record<string, unknown>> {
     return {
       fileRegistry: hostObject("FileRegistry", {
         Register: (kind: string, name: string, content: string, reload?: boolean): string =>
-          this.#run.host.files.register(kind, name, content, reload),
+          this.#run.recorder.files.register(kind, name, content, reload),
       }),
       planRegistry: hostObject("PlanRegistry", {
         Profile: (record: unknown): string => this.#plan("Profile").profile(record),
@@ -154,7 +146,7 @@ export class Host {
         Fragment: (_name: string, text: string): string => text,
         Backend: (record: unknown, text: string): string => this.#plan("Backend").backend(record, text),
         ProfileGroup: (): string => this.#plan("ProfileGroup").profileGroup(),
-        MapMeta: (path: string, ordered: boolean): null => (this.#run.host.plan.mapMeta(path, ordered), null),
+        MapMeta: (path: string, ordered: boolean): null => (this.#run.recorder.plan.mapMeta(path, ordered), null),
       }),
     };
   }
@@ -163,17 +155,17 @@ export class Host {
     return hostObject("ComponentPlanRegistry", {
       Profile: (record: unknown): string => {
         this.#run.permit("backendPlan", "planRegistry.Profile");
-        return this.#run.host.plan.profile(record);
+        return this.#run.recorder.plan.profile(record);
       },
       Backend: (record: unknown, text: string): string => {
         this.#run.permit("backendPlan", "planRegistry.Backend");
-        return this.#run.host.plan.backend(record, text);
+        return this.#run.recorder.plan.backend(record, text);
       },
     });
   }
 
   #sharedObject(): unknown {
-    const current = (): SharedValues => this.#run.shared;
+    const current = (): SharedValues => this.#run.recorder.shared;
     return hostObject("Shared", {
       Get: (key: string): unknown => current().get(key),
       *ComputeIfAbsent(key: string, factory: unknown): Generator<Suspension, readonly [unknown, boolean], unknown> {

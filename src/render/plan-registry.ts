@@ -82,9 +82,10 @@ export class PlanRecorder {
         `it needs a line "backend ${record.name}"`,
       );
     }
-    const obstacle = record.shape === "dynamic" ? dynamicObstacle(record, text) : undefined;
+    const residue = residueLines(text);
+    const obstacle = record.shape === "dynamic" ? dynamicObstacle(record, residue) : undefined;
     if (obstacle !== undefined) record = { ...record, shape: "structural", shapeReason: obstacle };
-    return this.#declare({ name: record.name, text, plan: planBackend(record, text) });
+    return this.#declare({ name: record.name, text, plan: planBackend(record, text, residue) });
   }
 
   /** Declares the named defaults section that backends inherit from; its name depends on its content alone. */
@@ -157,12 +158,12 @@ function beginsSection(text: string, header: string): boolean {
 }
 
 /** Why a backend that says it is dynamic is not: HAProxy builds it from profile, mode, guid and servers alone. */
-function dynamicObstacle(record: BackendRecord, text: string): string | undefined {
+function dynamicObstacle(record: BackendRecord, residue: readonly string[]): string | undefined {
   if (record.profile === undefined) return "it has no profile";
   for (const key of ["body", "balance", "hashType", "defaultServer"] as const) {
     if (record[key] !== undefined) return `it has a ${key} of its own`;
   }
-  for (const line of residueLines(text)) {
+  for (const line of residue) {
     const words = line.split(/\s+/);
     const known =
       words[0] === "backend"

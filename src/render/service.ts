@@ -241,7 +241,7 @@ class Service implements RenderService {
     root.inlined = new Set();
     const inline = (snippet: string): string => {
       root.inlined.add(snippet);
-      return inlineText(this.#graph.instances(snippet), host.tokens);
+      return inlineText(this.#graph.instances(snippet), host.recorder.tokens);
     };
     try {
       root.result = await this.#run(root.spec.template, host, slices, inline);
@@ -268,7 +268,7 @@ class Service implements RenderService {
     renderIncremental: (snippet: string) => string = () => "",
   ): Promise<RunResult> {
     this.#reads.begin();
-    const sink = new OutputSink(host.tokens);
+    const sink = new OutputSink(host.recorder.tokens);
     const run = this.#set.start(template, { globals: host.globals, sink, due: slices.due, renderIncremental });
     try {
       for (let step = run.next(); step.done !== true; step = run.next()) await slices.turn();
@@ -276,12 +276,7 @@ class Service implements RenderService {
       if (!(error instanceof TemplateError)) this.#reads.abandon();
       throw error;
     }
-    return {
-      segments: sink.segments(),
-      declared: host.plan.declared(),
-      events: host.events,
-      files: host.files.files(),
-    };
+    return host.recorder.result(sink.segments());
   }
 
   #outcome(result: RenderResult | undefined, problems: readonly TemplateProblem[]): RenderOutcome {

@@ -1,0 +1,52 @@
+/** What one run declares; made only as far as the run uses it, since most runs are short and use little. */
+import { type Segment, Tokens } from "./output.ts";
+import type { PathResolver } from "./paths.ts";
+import { NOTHING_DECLARED, PlanRecorder, type ProfileCache } from "./plan-registry.ts";
+import { FileRecorder } from "./registered-files.ts";
+import { SharedValues } from "./shared.ts";
+import type { TemplateEvent } from "./types.ts";
+import { EMPTY_RESULT, type RunResult } from "./unit.ts";
+
+export class Recorder {
+  readonly tokens: Tokens;
+  readonly #paths: PathResolver;
+  readonly #profiles: ProfileCache;
+  #plan: PlanRecorder | undefined;
+  #files: FileRecorder | undefined;
+  #events: TemplateEvent[] | undefined;
+  #shared: SharedValues | undefined;
+
+  /** `shared` = values shared with other runs; absent = the run has its own. */
+  constructor(nonce: string, paths: PathResolver, profiles: ProfileCache, shared?: SharedValues) {
+    this.tokens = new Tokens(nonce);
+    this.#paths = paths;
+    this.#profiles = profiles;
+    this.#shared = shared;
+  }
+
+  get plan(): PlanRecorder {
+    return (this.#plan ??= new PlanRecorder(this.tokens, this.#profiles));
+  }
+
+  get files(): FileRecorder {
+    return (this.#files ??= new FileRecorder(this.#paths));
+  }
+
+  get events(): TemplateEvent[] {
+    return (this.#events ??= []);
+  }
+
+  get shared(): SharedValues {
+    return (this.#shared ??= new SharedValues());
+  }
+
+  /** What the run leaves, with its output. */
+  result(segments: readonly Segment[]): RunResult {
+    return {
+      segments,
+      declared: this.#plan?.declared() ?? NOTHING_DECLARED,
+      events: this.#events ?? EMPTY_RESULT.events,
+      files: this.#files?.files() ?? EMPTY_RESULT.files,
+    };
+  }
+}
