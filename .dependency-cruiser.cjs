@@ -110,6 +110,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {
+      exportsFields: ["exports"],
       extensions: [".ts", ".mts", ".mjs", ".cjs", ".js", ".json"],
       conditionNames: ["import", "node", "default", "types"],
     },

@@ -1,9 +1,14 @@
 /** `haptic dev`: the whole product on this machine. */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type DevCluster, startDevCluster } from "../devcluster/dev.ts";
-import type { Outlet } from "../devcluster/narrator.ts";
-import { firstAnswer, type Proof, proveOnce } from "../devcluster/once.ts";
+import {
+  type DevCluster,
+  firstAnswer,
+  type Outlet,
+  type Proof,
+  proveOnce,
+  startDevCluster,
+} from "../devcluster/index.ts";
 import { HapticError, UsageError } from "../errors.ts";
 import { readFlags, wholeNumber } from "./flags.ts";
 import { stopSignal } from "./signals.ts";

@@ -2,7 +2,7 @@
 import { pino } from "pino";
 import { startController } from "../controller/index.ts";
 import { UsageError } from "../errors.ts";
-import { locateHaproxy } from "../haproxy/locate.ts";
+import { locateHaproxy } from "../haproxy/index.ts";
 import { createKubeClient, findConnection } from "../kube/index.ts";
 import { readFlags, wholeNumber } from "./flags.ts";
 import { stopSignal } from "./signals.ts";

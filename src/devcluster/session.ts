@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { DevClusterError } from "../errors.ts";
-import { type LocatedHaproxy, locateHaproxy } from "../haproxy/locate.ts";
+import { type LocatedHaproxy, locateHaproxy } from "../haproxy/index.ts";
 import { createKubeClient, directConnection, type KubeClient } from "../kube/index.ts";
 import { type AddressBlock, takeAddresses } from "./addresses.ts";
 import { type ApiObject, type EmbeddedApi, startEmbeddedApi } from "./api/index.ts";
