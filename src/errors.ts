@@ -199,3 +199,10 @@ export class TemplateError extends HapticError {
     this.problem = problem;
   }
 }
+
+/** The controller cannot do a step now: what it is about is gone, or something that it needs is not there. */
+export class ControllerError extends HapticError {
+  constructor(message: string, options: { cause?: unknown; hint?: string } = {}) {
+    super("HAPTIC_E_CONTROLLER", message, options);
+  }
+}

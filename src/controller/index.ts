@@ -12,11 +12,12 @@ import { createRenderService } from "../render/index.ts";
 import type { AgentConnect } from "./agent-port.ts";
 import type { Bus } from "./bus.ts";
 import { createController } from "./core.ts";
-import type { ControllerPorts, Log } from "./core.ts";
+import type { ControllerPorts, Log } from "./ports.ts";
 
 export type { Bus, BusMetrics } from "./bus.ts";
 export type { BusEvent, BusEventOf, BusEventType } from "./events.ts";
-export { createController, type ControllerCore, type ControllerPorts, type Log } from "./core.ts";
+export { createController, type ControllerCore } from "./core.ts";
+export type { ControllerPorts, Log } from "./ports.ts";
 export type { AgentConnect, AgentPort, ApplyAnswer, ApplyPart } from "./agent-port.ts";
 
 export interface ControllerOptions {

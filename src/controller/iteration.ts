@@ -2,6 +2,7 @@
 import type { RefusalReason, TrialReply } from "../../machines/controller.ts";
 import { dataplaneOf, dataplaneTimings, watchSpecs } from "../config/index.ts";
 import type { Assembled } from "../config/index.ts";
+import { ControllerError } from "../errors.ts";
 import type { RenderContext, RenderOutcome, RenderService } from "../render/types.ts";
 import { createStoreSet } from "../stores/index.ts";
 import type { Shared, StoreSet } from "../stores/index.ts";
@@ -176,7 +177,7 @@ async function allSynced(watches: readonly Watch[], signal: AbortSignal): Promis
   try {
     await new Promise<void>((resolve, reject) => {
       const abort = (): void => {
-        reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
+        reject(signal.reason instanceof Error ? signal.reason : new ControllerError("the trial was given up"));
       };
       signal.addEventListener("abort", abort);
       ends.push(() => {
@@ -187,9 +188,12 @@ async function allSynced(watches: readonly Watch[], signal: AbortSignal): Promis
         const judge = (error: Error): void => {
           if ((error as { status?: number }).status === 404) {
             reject(
-              new Error(`watchedResources.${watch.alias}: the API server does not serve it: ${error.message}`, {
-                cause: error,
-              }),
+              new ControllerError(
+                `watchedResources.${watch.alias}: the API server does not serve it: ${error.message}`,
+                {
+                  cause: error,
+                },
+              ),
             );
           }
         };

@@ -1,5 +1,6 @@
 /** The controller's side of each pod: one connection, what the pod said last, and the requests that `podApply` asks for. */
 import type { AgentState, ApplyResult, Manifest, Token } from "../agent/api.ts";
+import { ControllerError } from "../errors.ts";
 import { decodePlan, encodePlan } from "../plan/index.ts";
 import type { RenderPlan } from "../plan/types.ts";
 import type { ApplyForm, ApplyReply, KnownState } from "../../machines/podApply.ts";
@@ -48,6 +49,7 @@ export interface PodView {
   readonly applied: string;
   readonly running: string;
   readonly lastGood: string;
+  readonly blobStored: boolean;
 }
 
 export class PodSessions {
@@ -81,6 +83,7 @@ export class PodSessions {
       applied: state?.applied ?? "",
       running: state?.running ?? "",
       lastGood: state?.lastGood ?? "",
+      blobStored: state?.blobStored ?? false,
     }));
   }
 
@@ -94,7 +97,7 @@ export class PodSessions {
   async send(podId: string, planId: string, seq: number, form: ApplyForm, signal: AbortSignal): Promise<ApplyReply> {
     const session = this.#session(podId);
     const plan = this.#deps.shelf.get(planId);
-    if (plan === undefined) throw new Error(`plan ${planId.slice(0, 12)} is not held any more`);
+    if (plan === undefined) throw new ControllerError(`plan ${planId.slice(0, 12)} is not held any more`);
     session.state ??= podStateOf(await session.port.state({ verify: false, plan: false }, signal));
     const token = this.#token(seq);
     let delivery = await this.#delivery(session, plan, token, form, signal);
@@ -161,7 +164,7 @@ export class PodSessions {
 
   #session(podId: string): Session {
     const session = this.#sessions.get(podId);
-    if (session === undefined) throw new Error(`pod ${podId} is gone`);
+    if (session === undefined) throw new ControllerError(`pod ${podId} is gone`);
     return session;
   }
 
@@ -177,7 +180,7 @@ export class PodSessions {
     signal: AbortSignal,
   ): Promise<Delivery> {
     const { state } = session;
-    if (state === undefined) throw new Error(`nothing is known of pod ${session.pod.name}`);
+    if (state === undefined) throw new ControllerError(`nothing is known of pod ${session.pod.name}`);
     if (form === "full") return fullDelivery(plan, state, token, ["the full set was asked for"]);
     const baseline = await this.#baseline(session, state, signal);
     if (baseline === undefined) return fullDelivery(plan, state, token, ["no plan is known of what this pod runs"]);

@@ -33,6 +33,8 @@ export interface Counters {
 
 export class Records {
   readonly ledger = new EventLedger();
+  /** Id of the newest render; "" before the first. */
+  renderedPlan = "";
   readonly counters: Counters = {
     applies: 0,
     appliesByMode: {},
@@ -94,6 +96,7 @@ export class Records {
         return this.ledger.state("render", [this.#warning("RenderFailed", event.message)]);
       case "PLAN.RENDERED":
         this.counters.renders += 1;
+        this.renderedPlan = event.planId;
         faults.state("render", []);
         return this.ledger.state("render", []);
       case "PLAN.REFUSED":

@@ -1,5 +1,6 @@
 /** HAProxy's verdicts by plan: asked once for each content, remembered. */
 import type { CheckVerdict } from "../../machines/renderGate.ts";
+import { ControllerError } from "../errors.ts";
 import type { PlanFile, RenderPlan } from "../plan/types.ts";
 import type { PlanShelf } from "./plan-shelf.ts";
 
@@ -29,7 +30,7 @@ export class Verdicts {
   async judge(planId: string, signal: AbortSignal): Promise<CheckVerdict> {
     const plan = this.#shelf.get(planId);
     if (plan === undefined && !this.#verdicts.has(planId))
-      throw new Error(`plan ${planId.slice(0, 12)} is not held any more`);
+      throw new ControllerError(`plan ${planId.slice(0, 12)} is not held any more`);
     return plan === undefined ? (this.#verdicts.get(planId) as CheckVerdict) : this.judgePlan(plan, signal);
   }
 

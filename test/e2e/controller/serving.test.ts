@@ -52,7 +52,14 @@ test("endpoints and new hosts come without a reload, in the same worker", async 
 });
 
 test("a controller restart applies and reloads nothing", async () => {
-  await sleep(1_200);
+  await until("the pod has all that it shall have", () => {
+    const views = stage.controller().variables["pods"]?.() as {
+      applied: string;
+      lastGood: string;
+      blobStored: boolean;
+    }[];
+    return views.every(({ applied, lastGood, blobStored }) => lastGood === applied && blobStored);
+  });
   const worker = await workerPid();
   await stage.restartController();
   await until("the new controller has looked at the pod", () => {

@@ -1,0 +1,67 @@
+/** The values behind `/debug/vars`: ids, counts, names and messages, no content of objects or files. */
+import { summarize } from "../plan/index.ts";
+import type { EventHistory, FaultRegistry } from "../observe/index.ts";
+import type { Bus } from "./bus.ts";
+import type { ConfigSource } from "./config-source.ts";
+import type { Iterations } from "./iterations.ts";
+import type { PlanShelf } from "./plan-shelf.ts";
+import type { PodSessions } from "./pod-sessions.ts";
+import type { ControllerPorts } from "./ports.ts";
+import type { Records } from "./records.ts";
+import type { LivingActors } from "./registry.ts";
+import type { Term } from "./term.ts";
+
+export interface VariableSources {
+  readonly ports: ControllerPorts;
+  readonly bus: Bus;
+  readonly actors: LivingActors;
+  readonly history: EventHistory;
+  readonly faults: FaultRegistry;
+  readonly records: Records;
+  readonly source: ConfigSource;
+  readonly iterations: Iterations;
+  readonly sessions: PodSessions;
+  readonly shelf: PlanShelf;
+  readonly term: Term;
+  /** Wall-clock milliseconds. */
+  readonly startedAt: number;
+}
+
+export function debugVariables(from: VariableSources): Readonly<Record<string, () => unknown>> {
+  const { ports, bus, actors, history, faults, records, source, iterations, sessions, shelf, term, startedAt } = from;
+  return {
+    counters: () => ({
+      ...records.counters,
+      apiWrites: { ...ports.kube.counters.writes },
+      apiRequests: { ...ports.kube.counters.requests },
+    }),
+    faults: () => faults.list(),
+    config: () => ({
+      version: source.loaded?.version ?? null,
+      serving: iterations.serving?.config.version ?? null,
+      generation: iterations.serving?.config.generation ?? null,
+    }),
+    effectiveConfigResolution: () => ({
+      members: iterations.serving?.config.assembled.members ?? [],
+      overrides: iterations.serving?.config.assembled.overrides ?? [],
+      warnings: iterations.serving?.config.warnings ?? [],
+    }),
+    resources: () => {
+      const snapshot = iterations.serving?.snapshot();
+      return Object.fromEntries((snapshot?.aliases() ?? []).map((alias) => [alias, snapshot?.alias(alias)?.size ?? 0]));
+    },
+    pods: () => sessions.view(),
+    rendered: () => {
+      const plan = shelf.get(records.renderedPlan);
+      return plan === undefined ? null : summarize(plan);
+    },
+    state: () => actors.states(),
+    bus: () => bus.metrics(),
+    events: () => history.last(100),
+    term: () => ({ epoch: term.epoch, renderSeq: term.seq }),
+    uptime: () => ({
+      started: new Date(startedAt).toISOString(),
+      uptime_seconds: Math.round((ports.wallClock() - startedAt) / 1_000),
+    }),
+  };
+}
