@@ -142,17 +142,15 @@ export interface Operated {
   readonly outcomes: OpOutcome[];
 }
 
-/** Runs an entry's operations, with the worker's identity checked before and after. */
+/** Runs an entry's operations. A connection that ends midway counts as a refusal. */
 export async function operateEntry(
   holding: Holding,
   entry: EntryRecord,
   set: StagedSet | undefined,
   redo = false,
 ): Promise<Operated> {
-  const before = holding.worker;
   try {
     const outcomes = await holding.operate(entry.ops, set?.changes, redo);
-    if (holding.worker.pid !== before.pid) return { ok: false, outcomes };
     return { ok: outcomes.every((outcome) => outcome.ok), outcomes };
   } catch (error) {
     if (!(error instanceof RuntimeTokenError || error instanceof RuntimeError)) throw error;
@@ -234,18 +232,17 @@ export async function rollBack(holding: Holding): Promise<boolean> {
   const { former } = holding.model;
   if (former === null) throw new AgentTreeError("there is no set to return to");
   const { model: restored } = holding.tree.readSet(former);
-  const files = holding.tree.filesOf(former);
   const touched = holding.model.workerOpsPlanId !== restored.workerOpsPlanId;
-  const { model } = holding;
-  model.files = files;
-  model.planId = restored.planId;
-  model.token = restored.token;
-  model.runningPlanId = restored.runningPlanId;
-  model.workerOpsPlanId = touched ? "" : restored.workerOpsPlanId;
-  model.owed = touched ? "the former set must be loaded again" : null;
-  model.former = null;
-  model.generation += 1;
-  model.seq = holding.number();
-  await holding.fold(true);
+  await holding.replace({
+    ...holding.model,
+    files: holding.tree.filesOf(former),
+    planId: restored.planId,
+    token: restored.token,
+    runningPlanId: restored.runningPlanId,
+    workerOpsPlanId: touched ? "" : restored.workerOpsPlanId,
+    owed: touched ? "the former set must be loaded again" : null,
+    former: null,
+    generation: holding.model.generation + 1,
+  });
   return touched;
 }

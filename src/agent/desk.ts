@@ -2,6 +2,7 @@
  * Where requests meet the charts: tickets in, steps by number, answers out. Each method is one step that a chart's actor
  * calls; what a step needs of the request is on its ticket.
  */
+import { rmSync } from "node:fs";
 import { AgentRequestError } from "../errors.ts";
 import { LIMITS, type AppliedMode, type Manifest } from "./api.ts";
 import * as changes from "./changes.ts";
@@ -61,6 +62,8 @@ export class Desk {
         answer: (given) => {
           this.#tickets.delete(id);
           resolve(given);
+          // What the set needed of them lies in its folder by now.
+          for (const part of body.parts.values()) if ("path" in part) rmSync(part.path, { force: true });
         },
       });
     });

@@ -45,6 +45,7 @@ export class Holding {
   #journal: Journal | undefined;
   #folding: Promise<void> | undefined;
   #last = 0;
+  #attaching = 0;
   /** Written to the journal, not the tail yet: its operations are under way. */
   #open: { readonly entry: EntryRecord; readonly changes: ReadonlyMap<string, HeldFile | null> } | undefined;
   /** Entries that are not folded yet, in order, for redoing. */
@@ -124,11 +125,16 @@ export class Holding {
    */
   async attach(): Promise<WorkerInfo> {
     this.detach();
+    this.#attaching += 1;
+    const mine = this.#attaching;
     const session = await RuntimeSession.connect(this.options.workerSocket);
     try {
       if (session.info.stopping) throw new RuntimeError("the worker is stopping");
       await masterProcesses(this.options.masterSocket, 5_000);
-      this.inventory = await readInventory(session, this.inventory.generation + 1);
+      const inventory = await readInventory(session, this.inventory.generation + 1);
+      // A later attempt has overtaken this one; a forgotten connection would keep its worker alive.
+      if (mine !== this.#attaching) throw new RuntimeError("another attempt to find the worker has begun");
+      this.inventory = inventory;
     } catch (error) {
       session.close();
       throw error;
@@ -142,6 +148,7 @@ export class Holding {
   }
 
   detach(): void {
+    this.#attaching += 1;
     const session = this.session;
     this.session = undefined;
     session?.close();
@@ -189,11 +196,22 @@ export class Holding {
   }
 
   /** Makes the files hold the model as it is now. One at a time: a second call waits for the first, then looks again. */
-  async fold(force = false): Promise<void> {
+  async fold(): Promise<void> {
     while (this.#folding !== undefined) await this.#folding;
-    if (!this.dirty && !force) return;
+    if (this.dirty) await this.#foldNow({ ...this.model, seq: this.#foldable });
+  }
+
+  /** Goes to another set as a whole: first the files, then what the agent says of itself. Nothing may be under way. */
+  async replace(model: Model): Promise<void> {
+    while (this.#folding !== undefined) await this.#folding;
+    const next = { ...model, seq: this.number() };
+    await this.#foldNow(next);
+    this.model = next;
+  }
+
+  async #foldNow(model: Model): Promise<void> {
     this.#folding = this.tree
-      .fold({ ...this.model, seq: this.#foldable })
+      .fold(model)
       .then((set) => {
         this.#journal?.cut(set.seq);
         this.#unfolded = this.#unfolded.filter((entry) => entry.seq > set.seq);
@@ -217,6 +235,7 @@ export class Holding {
       return file === undefined ? undefined : this.tree.content(file);
     };
     const outcomes = await runOps(this.session!, ops, { nameOf: this.nameOf, content, redo });
+    void this.checkWorker();
     const loaded = ops.filter((op, i) => op.kind === "cert_new" && outcomes[i]?.ok === true);
     if (loaded.length > 0)
       this.inventory = withCerts(
@@ -224,6 +243,16 @@ export class Holding {
         loaded.map((op) => this.nameOf(op.path ?? "")),
       );
     return outcomes;
+  }
+
+  /**
+   * Asks the connected worker whether it still is the one in service. A connection stays with its worker after a reload
+   * that somebody else asked for; then the worker counts as lost, and the new one is brought to the claimed set.
+   */
+  async checkWorker(): Promise<void> {
+    const { session } = this;
+    const info = await session?.refreshInfo().catch(() => undefined);
+    if (info?.stopping === true && this.session === session) this.onWorkerLost?.();
   }
 
   /** The connected worker is the one that the model speaks of. */

@@ -95,7 +95,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       if (query.verify) {
         await holding.fold();
         if (!(await holding.tree.verify())) violation = "disk_is_the_desired_set";
-        await holding.session?.refreshInfo();
+        await holding.checkWorker();
       }
       const { planId } = holding.model;
       const appliedPlan = query.plan ? await plans.read(planId) : undefined;

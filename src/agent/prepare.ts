@@ -65,30 +65,28 @@ async function checked(options: PrepareOptions, fallBack: () => Promise<void>): 
  */
 export async function returnToLastGood(holding: Holding): Promise<void> {
   const { model, tree } = holding;
+  await holding.fold();
   const name = tree.lkgName;
-  if (name !== undefined && tree.lkgPlanId !== model.planId) {
-    const { model: good } = tree.readSet(name);
-    model.files = tree.filesOf(name);
-    model.planId = good.planId;
-    model.token = good.token;
-  } else {
-    const bootstrap = bootstrapModel({
-      config: holding.options.config,
-      workerSocket: holding.options.workerSocket,
-      listenSocket: join(holding.options.baseDir, PRIVATE_DIR, "bootstrap.sock"),
-    });
-    model.files = bootstrap.files;
-    model.planId = "";
-    model.token = bootstrap.token;
-  }
-  model.runningPlanId = "";
-  model.workerOpsPlanId = "";
-  model.worker = null;
-  model.owed = null;
-  model.former = null;
-  model.pendingServers.clear();
-  model.pendingBackends.clear();
-  model.generation += 1;
-  model.seq = holding.number();
-  await holding.fold(true);
+  const set =
+    name !== undefined && tree.lkgPlanId !== model.planId
+      ? { ...tree.readSet(name).model, files: tree.filesOf(name) }
+      : bootstrapModel({
+          config: holding.options.config,
+          workerSocket: holding.options.workerSocket,
+          listenSocket: join(holding.options.baseDir, PRIVATE_DIR, "bootstrap.sock"),
+        });
+  await holding.replace({
+    ...model,
+    files: set.files,
+    planId: set.planId,
+    token: set.token,
+    runningPlanId: "",
+    workerOpsPlanId: "",
+    worker: null,
+    owed: null,
+    former: null,
+    pendingServers: new Set(),
+    pendingBackends: new Set(),
+    generation: model.generation + 1,
+  });
 }

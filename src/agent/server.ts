@@ -89,8 +89,8 @@ export function send(request: IncomingMessage, response: ServerResponse, answer:
     "content-type": "application/json",
     "content-length": body.length,
   };
-  // A body that was not read to its end would be taken for the next request.
-  if (!request.complete) headers["connection"] = "close";
+  // The rest of a refused body is read and dropped, so that the client sees the answer; not without an end, though.
+  if (answer.status === 413) headers["connection"] = "close";
   response.writeHead(answer.status, headers);
   response.end(body);
   request.resume();

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -130,6 +130,47 @@ check("a second controller with an older epoch hears that it is stale and change
   });
   assert.is(conflictOf(await pod.client.apply(late.manifest, late.parts)).reason, "stale_epoch");
 });
+
+check("the refusal of a large apply reaches the sender, and nothing of it is left on disk", async () => {
+  const { pod, controller } = await start();
+  controller.epoch = 5;
+  await controller.load(one);
+  const large = setOf({ ...two, "general/large.bin": "x".repeat(20_000_000) });
+  const stale = fullShipment(large, {
+    planId: "other",
+    prev: controller.planId,
+    token: { leader_epoch: 4, render_seq: 1 },
+    mode: "reload",
+  });
+  assert.is(conflictOf(await pod.client.apply(stale.manifest, stale.parts)).reason, "stale_epoch");
+  const moved = fullShipment(large, {
+    planId: "other",
+    prev: controller.planId,
+    token: { leader_epoch: 5, render_seq: 9 },
+    mode: "reload",
+  });
+  assert.is(resultOf(await pod.client.apply(moved.manifest, moved.parts)).mode, "reload");
+  assert.is(current(pod, "general/large.bin").length, 20_000_000);
+  assert.equal(readdirSync(join(pod.baseDir, ".haptic", "staging")), []);
+});
+
+check(
+  "a reload that somebody else asked for is noticed, and the new worker gets every acknowledged change",
+  async () => {
+    const { pod, controller } = await start();
+    await controller.load(one);
+    const changed = await controller.change(two, [
+      { kind: "server_set_addr", backend: "one", server: "s1", address: upstream, port: 9002 },
+    ]);
+    pod.haproxy().kill("SIGUSR2");
+    await until("another worker serves", async () => {
+      const { haproxy } = await pod.client.state({ verify: true });
+      return haproxy !== null && haproxy.worker_pid !== changed.haproxy!.worker_pid;
+    });
+    await until("it has the change", async () => (await get(pod.address, "one.example")).body === "9002");
+    assert.is((await pod.client.state()).running_plan_id, changed.plan_id);
+  },
+);
 
 check("two controllers of one epoch cannot both win: the loser's previous plan is not there any more", async () => {
   const { pod, controller } = await start();
