@@ -1,7 +1,9 @@
 /** Brings the real parts that tests need (HAProxy, a Kubernetes control plane) into the user's cache folder. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { cacheFolder, installableVersions, locateHaproxy } from "../../src/haproxy/locate.ts";
+import { cacheFolder, installableVersions, locateHaproxy } from "../../src/haproxy/index.ts";
+import { isMissing, realKubectl } from "../parts/index.ts";
+import { missingRoot } from "./skip.ts";
 
 export type HaproxyVersion = (typeof installableVersions)[number];
 
@@ -11,12 +13,21 @@ export function testHaproxy(version: HaproxyVersion): string | undefined {
   return existsSync(binary) ? binary : undefined;
 }
 
-/** Layers whose tests use HAProxy. */
+/** Layers whose tests use HAProxy, and those that use a real Kubernetes control plane. */
 const withHaproxy: ReadonlySet<string> = new Set(["unit", "cluster", "e2e", "bench"]);
+const withKubernetes: ReadonlySet<string> = new Set(["cluster", "e2e"]);
 
-/** Installs what the layers need and the cache lacks; `say` hears what is done or could not be. */
+/** Brings what the layers need and the cache lacks; `say` hears what is done or could not be. */
 export async function provideParts(layers: ReadonlySet<string>, say: (line: string) => void): Promise<void> {
-  if (![...layers].some((layer) => withHaproxy.has(layer))) return;
+  if ([...layers].some((layer) => withHaproxy.has(layer))) await provideHaproxy(say);
+  // A plane of one's own needs a network namespace; without root nothing would use what takes minutes to build.
+  if ([...layers].some((layer) => withKubernetes.has(layer)) && missingRoot() === undefined) {
+    const kubectl = await realKubectl();
+    if (isMissing(kubectl)) say(`tests with a real API server are skipped: ${kubectl.reason}`);
+  }
+}
+
+async function provideHaproxy(say: (line: string) => void): Promise<void> {
   for (const version of installableVersions) {
     if (testHaproxy(version) !== undefined) continue;
     try {
