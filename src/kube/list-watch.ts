@@ -225,8 +225,8 @@ class ListWatchSession {
       }
       return true;
     } catch (error) {
-      // Silence is no fault yet: a server that saw no change of this resource since it started sends no bookmarks. The next
-      // attempt tells whether the connection was dead.
+      // Silence is no fault yet: kube-apiserver sends no bookmarks as long as the resource saw no change since the watch
+      // began. The next attempt tells whether the connection was dead.
       if (abort.signal.aborted && !this.stopped) return false;
       throw error instanceof Relist ? error : unreachable(what, error);
     } finally {

@@ -142,14 +142,17 @@ export function kubeContract(test: Test, start: () => Promise<Plane>, secure = f
       { apiVersion: "v1", resource: "namespaces" },
       { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } },
     );
-    // Bookmarks come once a minute: this one waits for one while the other tests run.
-    // (A real server sends none for a resource that saw no change since it started.)
+    // Bookmarks come once a minute: this one waits for one while the other tests run. (A real server sends none as long as
+    // the resource saw no change after the watch began, so the second Secret is made when the first was told.)
     quiet = new Follower(client, {}, { ...CONFIGMAPS, resource: "secrets" });
     await quiet.until("the list", () => quiet!.count("SYNCED") > 0);
-    await client.create(
-      { ...CONFIGMAPS, resource: "secrets" },
-      { apiVersion: "v1", kind: "Secret", metadata: { name: "quiet", namespace: NAMESPACE } },
-    );
+    for (const name of ["quiet-1", "quiet-2"]) {
+      await client.create(
+        { ...CONFIGMAPS, resource: "secrets" },
+        { apiVersion: "v1", kind: "Secret", metadata: { name, namespace: NAMESPACE } },
+      );
+      await quiet.until(name, () => quiet!.content.includes(`${name}=`));
+    }
   });
 
   test.after(async () => {
