@@ -55,7 +55,10 @@ export function createChecker(options: CheckerOptions): Checker {
       // What the folder holds is not known any more.
       mirror = undefined;
       await held.close();
-      throw error;
+      throw new HaproxyBinaryError(`the files to check cannot be written to ${held.directory}`, {
+        cause: error,
+        hint: "the folder needs room for a copy of all files",
+      });
     }
     const flags = options.ignoreResolution === false ? ["-c"] : ["-c", "-dr"];
     const { code, output } = await options.spawner.run({

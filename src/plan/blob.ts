@@ -6,16 +6,8 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { PlanBlobError } from "../errors.ts";
 import { blockOf } from "./chunks.ts";
-import { ChunkedTree } from "./keyed-tree.ts";
-import {
-  assemblePlan,
-  backendDigest,
-  fileDigest,
-  mapDigest,
-  PLAN_SCHEMA_VERSION,
-  profileDigest,
-  structureDigest,
-} from "./plan.ts";
+import type { ChunkedTree } from "./keyed-tree.ts";
+import { assemblePlan, emptyTrees, PLAN_SCHEMA_VERSION } from "./plan.ts";
 import type { Block, FileKind, KeyedTree, PlanFile, RenderPlan, TreeChunk } from "./types.ts";
 
 /** Bound of the agent's contract. */
@@ -25,6 +17,9 @@ const MAX_PLAN_BYTES = 256 * 1024 * 1024;
 /** A small window: a chunk is about 16 KiB, and making the tables of a large one costs more than compressing it. */
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 16 } };
 const MAGIC = Buffer.from("HPLAN001");
+
+/** Entries that go into a tree between two pauses. */
+const TREE_BATCH = 512;
 
 /** Awaited now and then by long work, so that other work has its turn. */
 export type Pause = () => Promise<void>;
@@ -117,7 +112,7 @@ export async function decodePlan(blob: Uint8Array, pause: Pause): Promise<Render
     at += 5 + length;
     if (++count % 32 === 0) await pause();
   }
-  const plan = assemble(entries, contents);
+  const plan = await assemble(entries, contents, pause);
   if (plan.id !== bytes.subarray(MAGIC.length, head).toString("hex"))
     throw new PlanBlobError("its content is not the plan that it names");
   return plan;
@@ -143,26 +138,37 @@ function frameEntries(content: Buffer): [string, unknown][] {
   return value as [string, unknown][];
 }
 
-function assemble(
+async function assemble(
   entries: Record<1 | 2 | 3 | 4 | 5, [string, unknown][]>,
   contents: ReadonlyMap<string, Block>,
-): RenderPlan {
+  pause: Pause,
+): Promise<RenderPlan> {
   const nothing = new Uint8Array(0);
   const file = (stored: StoredFile): PlanFile => ({
     ...stored,
     kind: stored.kind satisfies FileKind,
     blocks: stored.blocks.map(([digest, size]) => contents.get(digest) ?? { digest, size, bytes: nothing }),
   });
+  const grow = async <V>(empty: ChunkedTree<V>, list: readonly (readonly [string, V])[]): Promise<ChunkedTree<V>> => {
+    let tree = empty;
+    for (let i = 0; i < list.length; i += TREE_BATCH) {
+      tree = tree.update(new Map(list.slice(i, i + TREE_BATCH)));
+      await pause();
+    }
+    return tree;
+  };
+  const empty = emptyTrees();
   try {
+    const stored = entries[FRAMES.files] as [string, StoredFile][];
     return assemblePlan({
-      structure: ChunkedTree.from(entries[FRAMES.structure] as [string, string][], structureDigest),
-      backends: ChunkedTree.from(entries[FRAMES.backends] as [string, Values<"backends">][], backendDigest),
-      profiles: ChunkedTree.from(entries[FRAMES.profiles] as [string, Values<"profiles">][], profileDigest),
-      files: ChunkedTree.from(
-        (entries[FRAMES.files] as [string, StoredFile][]).map(([key, stored]) => [key, file(stored)] as const),
-        fileDigest,
+      structure: await grow(empty.structure, entries[FRAMES.structure] as [string, string][]),
+      backends: await grow(empty.backends, entries[FRAMES.backends] as [string, Values<"backends">][]),
+      profiles: await grow(empty.profiles, entries[FRAMES.profiles] as [string, Values<"profiles">][]),
+      files: await grow(
+        empty.files,
+        stored.map(([key, each]) => [key, file(each)] as const),
       ),
-      maps: ChunkedTree.from(entries[FRAMES.maps] as [string, Values<"maps">][], mapDigest),
+      maps: await grow(empty.maps, entries[FRAMES.maps] as [string, Values<"maps">][]),
     });
   } catch (cause) {
     throw new PlanBlobError(`its entries do not have the shape of schema version ${PLAN_SCHEMA_VERSION}`, cause);

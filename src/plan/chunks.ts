@@ -36,14 +36,14 @@ export function cutBytes(bytes: Uint8Array): Block[] {
     const lineEnd = nextLine(bytes, lineStart);
     if (lineEnd - start > MAX_BLOCK || (lineHash(bytes, lineStart, lineEnd) & BORDER_MASK) === 0) {
       const end = Math.min(lineEnd, bytes.length);
-      blocks.push(blockOf(bytes.slice(start, end)));
+      blocks.push(blockOf(Buffer.copyBytesFrom(bytes, start, end - start)));
       start = end;
       lineStart = nextLine(bytes, start + MIN_BLOCK);
     } else {
       lineStart = lineEnd;
     }
   }
-  if (start < bytes.length) blocks.push(blockOf(start === 0 ? bytes : bytes.slice(start)));
+  if (start < bytes.length) blocks.push(blockOf(start === 0 ? bytes : Buffer.copyBytesFrom(bytes, start)));
   return blocks;
 }
 

@@ -27,12 +27,14 @@ import { Instance, type Root, type RunResult } from "./unit.ts";
 /** A root's text as blocks, with places for mounts and profiles. */
 type RootPart = readonly Block[] | { readonly mount: string } | "profiles";
 
-interface RootFile {
+interface RootText {
   readonly parts: readonly RootPart[];
-  /** Mount trees and profile blocks that `file` was made from. */
+  /** Mount trees and profile blocks that the file was made from last. */
   readonly inputs: readonly unknown[];
-  readonly file: PlanFile;
 }
+
+/** Bound of the agent's contract. */
+const MAX_FILES = 4096;
 
 /** A mistake that shows only when everything is put together. */
 export interface AssemblyProblem {
@@ -50,7 +52,7 @@ export class Assembly {
   readonly #roots: readonly Root[];
   /** Declarations taken over from each owner; an instance's only count while haproxy.cfg mounts its snippet. */
   readonly #declared = new Map<Instance | Root, RunResult["declared"]>();
-  readonly #texts = new Map<Root, RootFile>();
+  readonly #texts = new Map<Root, RootText>();
   #mainMounted: ReadonlySet<string> = new Set();
   #mapOrder = new Map<string, boolean>();
   #trees: PlanTrees = emptyTrees();
@@ -134,6 +136,13 @@ export class Assembly {
         template,
         message: `a backend uses the profile ${name}, which nothing declares`,
         hint: "use the name that planRegistry.Profile returned",
+      });
+    }
+    if (this.#trees.files.size > MAX_FILES) {
+      problems.push({
+        template,
+        message: `${this.#trees.files.size} files are more than the ${MAX_FILES} that an agent takes`,
+        hint: "register fewer files, e.g. one crt-list entry with several names instead of a certificate for each",
       });
     }
     return problems;
@@ -222,8 +231,7 @@ export class Assembly {
       afterGroup = typeof segment === "object" && segment.kind === "profiles";
     }
     flush();
-    const path = root.spec.path;
-    this.#texts.set(root, { parts, inputs: [], file: planFile(path, root.spec.kind, []) });
+    this.#texts.set(root, { parts, inputs: [] });
   }
 
   /** Files of roots whose text, mounts or profiles changed. */
@@ -255,7 +263,7 @@ export class Assembly {
       const file = planFile(root.spec.path, root.spec.kind, wholeLines(blocks), {
         reloadOnChange: root.spec.reloadOnPush,
       });
-      this.#texts.set(root, { parts: text.parts, inputs, file });
+      this.#texts.set(root, { parts: text.parts, inputs });
       changes.set(root.spec.path, file);
     }
     this.#setFiles(changes);

@@ -191,8 +191,7 @@ class Service implements RenderService {
         instance.fault = undefined;
         this.#graph.faulty.delete(instance);
       } catch (error) {
-        if (!(error instanceof TemplateError)) throw error;
-        instance.fault = error.problem;
+        instance.fault = problemOf(error, instance.snippet, slices);
         this.#graph.faulty.add(instance);
       }
       this.#reads.commit(instance);
@@ -253,8 +252,7 @@ class Service implements RenderService {
       this.#ranRoots.add(root);
       this.#events = undefined;
     } catch (error) {
-      if (!(error instanceof TemplateError)) throw error;
-      root.problem = error.problem;
+      root.problem = problemOf(error, root.spec.template, slices);
     }
     this.#reads.commit(root);
     root.usesShared = used;
@@ -273,7 +271,7 @@ class Service implements RenderService {
     try {
       for (let step = run.next(); step.done !== true; step = run.next()) await slices.turn();
     } catch (error) {
-      if (!(error instanceof TemplateError)) this.#reads.abandon();
+      if (slices.aborted) this.#reads.abandon();
       throw error;
     }
     return host.recorder.result(sink.segments());
@@ -336,6 +334,14 @@ function rootSpecs(spec: RenderSpec, paths: PathResolver): RootSpec[] {
       ordered: true,
     })),
   ];
+}
+
+/** A defect of ours is told like a template's own error, so that one object cannot keep all others from being rendered. */
+function problemOf(error: unknown, template: string, slices: Slices): TemplateProblem {
+  if (error instanceof TemplateError) return error.problem;
+  if (slices.aborted) throw error;
+  const message = `internal error: ${error instanceof Error ? error.message : String(error)}`;
+  return assemblyProblem(template, message, "this is a defect of HAPTIC; please report it with the template");
 }
 
 function assemblyProblem(template: string, message: string, hint: string): TemplateProblem {

@@ -24,6 +24,11 @@ export class Slices {
     this.#started = options.now();
   }
 
+  /** The render is abandoned. */
+  get aborted(): boolean {
+    return this.#signal.aborted;
+  }
+
   /** True once the present slice is used up. */
   readonly due = (): boolean => this.#options.now() - this.#started >= this.#options.sliceMs;
 

@@ -26,6 +26,10 @@ test("every block but the last ends at a line end and is not small", () => {
   }
 });
 
+test("a block does not keep the whole text alive", () => {
+  for (const block of cutBlocks(lines(20_000)).slice(1, 3)) assert.ok(block.bytes.buffer.byteLength < 100_000);
+});
+
 test("a line inserted in a long text changes at most a few blocks", () => {
   const text = lines(20_000);
   const at = text.indexOf("\n", text.length / 2) + 1;

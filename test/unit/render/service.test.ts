@@ -164,6 +164,35 @@ test("a broken object keeps its last good output, is named, and harms nobody els
   assert.equal((await render(rendering, on)).isolated, []);
 });
 
+test("a defect met while one object is rendered harms that object only", async () => {
+  const extraContext = Object.defineProperty({}, "bad", {
+    get: () => {
+      throw new Error("boom");
+    },
+  });
+  const hosts = `{% if item.metadata.name == "b" %}{{ extraContext.bad }}{% end %}{{ item.spec.host }} x\n`;
+  const { spec, ...rest } = options({ ...TEMPLATES, hosts });
+  const { service: rendering } = createRenderService({
+    ...rest,
+    spec: { ...spec, templatingSettings: { extraContext } },
+  });
+  const { result, isolated } = await render(rendering, filled());
+  assert.is(text(result?.plan as RenderPlan, "maps/host.map"), "# host -> backend\na.example x\n");
+  assert.equal(
+    isolated.map(({ id, problem }) => [id, problem.message]),
+    [["ns/b", "internal error: boom"]],
+  );
+});
+
+test("more files than an agent takes are a problem", async () => {
+  const templates = {
+    ...TEMPLATES,
+    "file:many": `{% for i := 0; i < 4100; i++ %}{% fileRegistry.Register("file", "f" + tostring(i), "x") %}{% end %}`,
+  };
+  const { problems } = await render(service(templates), world());
+  assert.match(problems[0]?.message as string, "files are more than the 4096");
+});
+
 test("a root that fails gives problems and no result, and the next good state a result", async () => {
   const templates = {
     ...TEMPLATES,
