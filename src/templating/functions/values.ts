@@ -1,5 +1,5 @@
 /** Looking into values of any shape, defaults and conversions. */
-import { TemplateFault } from "../runtime/faults.ts";
+import { FailFault, TemplateFault } from "../runtime/faults.ts";
 import { ErrorValue, FunctionValue, HostObject } from "../runtime/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { entryOf, formatNumber, kindOf, show, sortedKeys, textOf } from "../runtime/text.ts";
@@ -171,6 +171,3 @@ export const valueFunctions: readonly TemplateFunction[] = [
       parts.length === 0 || runtime.firstSeen(JSON.stringify(parts.map((part) => scalarText(part, "first_seen")))),
   }),
 ];
-
-/** What fail() raises; `v, err := …` cannot catch it. */
-class FailFault extends TemplateFault {}

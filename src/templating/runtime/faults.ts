@@ -18,6 +18,9 @@ export class TemplateFault extends Error {
   }
 }
 
+/** What fail() raises: `v, err := f()` does not catch it, even when a callback of f calls it. */
+export class FailFault extends TemplateFault {}
+
 /** A bound of the run was reached; no template can catch it. */
 export class LimitFault extends Error {
   constructor(message: string) {

@@ -1,7 +1,7 @@
 /** The closed runtime: everything emitted code can touch, one instance a run. */
 import type { Type } from "../check/types.ts";
 import type { RunEnvironment, Sink, Suspension } from "../types.ts";
-import { LimitFault, RestartNeeded, TemplateFault } from "./faults.ts";
+import { FailFault, LimitFault, RestartNeeded, TemplateFault } from "./faults.ts";
 import { ownMember, setMember } from "./guards.ts";
 import {
   callFunction,
@@ -169,7 +169,7 @@ export class Runtime {
     try {
       return [(fn as (...args: readonly unknown[]) => unknown)(...args) ?? null, null];
     } catch (fault) {
-      if (!(fault instanceof TemplateFault)) throw fault;
+      if (!(fault instanceof TemplateFault) || fault instanceof FailFault) throw fault;
       this.depth = depth;
       return [null, new ErrorValue(fault.message)];
     }
