@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { cacheFolder, installableVersions, locateHaproxy } from "../../src/haproxy/index.ts";
-import { isMissing, realKubectl } from "../parts/index.ts";
+import { realKubectl } from "../parts/index.ts";
 import { missingRoot } from "./skip.ts";
 
 export type HaproxyVersion = (typeof installableVersions)[number];
@@ -23,7 +23,7 @@ export async function provideParts(layers: ReadonlySet<string>, say: (line: stri
   // A plane of one's own needs a network namespace; without root nothing would use what takes minutes to build.
   if ([...layers].some((layer) => withKubernetes.has(layer)) && missingRoot() === undefined) {
     const kubectl = await realKubectl();
-    if (isMissing(kubectl)) say(`tests with a real API server are skipped: ${kubectl.reason}`);
+    if (typeof kubectl !== "string") say(`tests with a real API server are skipped: ${kubectl.reason}`);
   }
 }
 
