@@ -23,7 +23,9 @@ const result = await build({
   legalComments: "linked",
   metafile: true,
   // CommonJS packages in an ES module bundle still ask for `require`.
-  banner: { js: 'import { createRequire as requireFor } from "node:module"; const require = requireFor(import.meta.url);' },
+  banner: {
+    js: 'import { createRequire as requireFor } from "node:module"; const require = requireFor(import.meta.url);',
+  },
   logLevel: "warning",
 });
 

@@ -36,7 +36,9 @@ function anchorOf(heading: string): string {
 
 /** Relative links lead to files (and headings) that exist. */
 function checkLinks(page: string): void {
-  const text = read(page).replaceAll(/^(```+|~~~+)[\s\S]*?^\1/gm, "").replaceAll(/`[^`\n]*`/g, "");
+  const text = read(page)
+    .replaceAll(/^(```+|~~~+)[\s\S]*?^\1/gm, "")
+    .replaceAll(/`[^`\n]*`/g, "");
   for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
     if (/^[a-z]+:/.test(target!)) continue;
     const [path, anchor] = target!.split("#") as [string, string | undefined];
@@ -55,16 +57,21 @@ function checkCommands(page: string, scripts: ReadonlySet<string>): void {
   for (const [, script] of text.matchAll(/\bnpm (?:run (?:-s )?)([a-z][a-z:-]*)/g)) {
     if (!scripts.has(script!)) problems.push(`${page}: package.json has no script ${JSON.stringify(script)}`);
   }
-  const code = [...text.matchAll(/^```[a-z]*\n([\s\S]*?)^```/gm), ...text.matchAll(/`([^`\n]+)`/g)].map(([, body]) => body!);
+  const code = [...text.matchAll(/^```[a-z]*\n([\s\S]*?)^```/gm), ...text.matchAll(/`([^`\n]+)`/g)].map(
+    ([, body]) => body!,
+  );
   const main = read("src/main.ts");
-  for (const [, command, flags] of code.join("\n").matchAll(/(?:^|[\s/])(?:haptic|bin\/haptic\.mjs) ([a-z][a-z-]*)([^\n|;&#]*)/gm)) {
+  for (const [, command, flags] of code
+    .join("\n")
+    .matchAll(/(?:^|[\s/])(?:haptic|bin\/haptic\.mjs) ([a-z][a-z-]*)([^\n|;&#]*)/gm)) {
     if (command !== "help" && !main.includes(`import("./cli/${command}.ts")`)) {
       problems.push(`${page}: there is no command \`haptic ${command}\``);
       continue;
     }
     const source = command === "help" ? "" : read(`src/cli/${command}.ts`);
     for (const [, flag] of flags!.matchAll(/--([a-z][a-z-]*)/g)) {
-      if (!source.includes(`--${flag}`) && flag !== "help") problems.push(`${page}: \`haptic ${command}\` has no flag --${flag}`);
+      if (!source.includes(`--${flag}`) && flag !== "help")
+        problems.push(`${page}: \`haptic ${command}\` has no flag --${flag}`);
     }
   }
 }
@@ -93,7 +100,10 @@ function checkWords(): void {
   }
 }
 
-const pages = [...globSync("*.md", { cwd: root }), ...globSync("{docs,examples,machines}/**/*.md", { cwd: root })].sort();
+const pages = [
+  ...globSync("*.md", { cwd: root }),
+  ...globSync("{docs,examples,machines}/**/*.md", { cwd: root }),
+].sort();
 const scripts = new Set(Object.keys((JSON.parse(read("package.json")) as { scripts: Record<string, string> }).scripts));
 checkErrors();
 checkWords();
@@ -102,5 +112,7 @@ for (const page of pages) {
   checkCommands(page, scripts);
 }
 for (const problem of problems) process.stdout.write(`${problem}\n`);
-process.stdout.write(problems.length === 0 ? `${pages.length} pages agree with the code\n` : `${problems.length} problems\n`);
+process.stdout.write(
+  problems.length === 0 ? `${pages.length} pages agree with the code\n` : `${problems.length} problems\n`,
+);
 process.exitCode = problems.length === 0 ? 0 : 1;
