@@ -1,8 +1,13 @@
 /** The steps of one apply, of a reload and of a roll back, on what the agent holds. The charts call them in their order. */
 import { AgentTreeError, RuntimeError, RuntimeTokenError } from "../errors.ts";
-import { masterReload, type ReloadVerdict } from "../haproxy/master.ts";
-import type { OpOutcome } from "../haproxy/runtime-protocol.ts";
-import { sameWorker, type WorkerIdentity, type WorkerInfo } from "../haproxy/runtime.ts";
+import {
+  masterReload,
+  sameWorker,
+  type OpOutcome,
+  type ReloadVerdict,
+  type WorkerIdentity,
+  type WorkerInfo,
+} from "../haproxy/index.ts";
 import type { Conflict, Manifest } from "./api.ts";
 import { admit, type Way } from "./fence.ts";
 import type { Holding } from "./holding.ts";

@@ -122,7 +122,7 @@ export class Desk {
   async operate(id: number): Promise<boolean> {
     const ticket = this.#ticket(id);
     await releaseNames(this.#holding, ticket.ops);
-    const { ok, outcomes } = await changes.operateEntry(this.#holding, ticket.entry!, ticket.set!);
+    const { ok, outcomes } = await changes.operateEntry(this.#holding, ticket.entry!, ticket.set);
     ticket.outcomes = outcomes;
     ticket.marks.operated = this.#options.monotonic();
     return ok;

@@ -4,10 +4,14 @@
  */
 import { join } from "node:path";
 import { AgentTreeError, RuntimeError } from "../errors.ts";
-import { masterProcesses } from "../haproxy/master.ts";
-import { runOps } from "../haproxy/runtime-ops.ts";
-import type { OpOutcome } from "../haproxy/runtime-protocol.ts";
-import { RuntimeSession, sameWorker, type WorkerInfo } from "../haproxy/runtime.ts";
+import {
+  RuntimeSession,
+  masterProcesses,
+  runOps,
+  sameWorker,
+  type OpOutcome,
+  type WorkerInfo,
+} from "../haproxy/index.ts";
 import type { Op } from "../plan/ops.ts";
 import type { ApplyResult } from "./api.ts";
 import { ensureSet } from "./bootstrap.ts";

@@ -1,6 +1,6 @@
 /** What the worker has loaded, and under which names: a configuration may name files relative or absolute. */
 import { join } from "node:path";
-import type { RuntimeSession } from "../haproxy/runtime.ts";
+import type { RuntimeSession } from "../haproxy/index.ts";
 import { CURRENT_LINK } from "./paths.ts";
 
 export interface Inventory {

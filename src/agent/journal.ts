@@ -8,7 +8,7 @@
 import { closeSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { AgentTreeError } from "../errors.ts";
-import type { WorkerIdentity } from "../haproxy/runtime.ts";
+import type { WorkerIdentity } from "../haproxy/index.ts";
 import type { FileKind } from "../plan/types.ts";
 import type { Op } from "../plan/ops.ts";
 import type { Token } from "./api.ts";

@@ -1,6 +1,6 @@
 /** Is what came a manifest within the limits? Types, numbers and paths; the fence and the digests come later. */
 import { AgentRequestError } from "../errors.ts";
-import type { Op, OpKind } from "../plan/ops.ts";
+import type { Op } from "../plan/ops.ts";
 import { IDENTITY_VERSION, LIMITS, type Manifest, type ManifestFile } from "./api.ts";
 import { AGENT_OPS_34 } from "./capabilities.ts";
 import { checkPath, checkPathSet } from "./paths.ts";
@@ -65,7 +65,7 @@ function checkFile(file: ManifestFile, reserved: ReadonlySet<string>): void {
 /** Path, key and value that become words of a command are judged where the command is written. */
 function checkOp(op: Op, reserved: ReadonlySet<string>): void {
   need(typeof op === "object" && op !== null, "an operation is not an object");
-  need(AGENT_OPS_34.includes(op.kind as OpKind), `operation ${JSON.stringify(op.kind)} is not built here`);
+  need(AGENT_OPS_34.includes(op.kind), `operation ${JSON.stringify(op.kind)} is not built here`);
   if (op.path !== undefined) checkPath(op.path, reserved);
   if (op.cert !== undefined) checkPath(op.cert, reserved);
   if (op.timeout_ms !== undefined)

@@ -2,7 +2,7 @@
  * What the agent holds: the set of files, the plan they are, what the worker runs, and what is still owed. One model in
  * memory; the folded directory's state file plus the journal's records give the same model after a kill.
  */
-import type { WorkerIdentity } from "../haproxy/runtime.ts";
+import type { WorkerIdentity } from "../haproxy/index.ts";
 import type { FileKind } from "../plan/types.ts";
 import type { Op } from "../plan/ops.ts";
 import type { BlockRef, Token } from "./api.ts";

@@ -172,6 +172,8 @@ export async function readApplyBody(request: IncomingMessage, options: BodyOptio
     }
   };
 
+  const abandon = (): Promise<void> | undefined => sink?.abandon();
+
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       total += chunk.length;
@@ -181,7 +183,7 @@ export async function readApplyBody(request: IncomingMessage, options: BodyOptio
       await consume();
     }
   } catch (error) {
-    await (sink as PartSink | undefined)?.abandon();
+    await abandon();
     throw error;
   }
   if (!closed || manifest === undefined) throw new AgentRequestError("the body ends before its last part");

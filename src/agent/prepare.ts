@@ -5,7 +5,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { AgentTreeError } from "../errors.ts";
-import { checkConfig } from "../haproxy/process.ts";
+import { checkConfig } from "../haproxy/index.ts";
 import { Holding } from "./holding.ts";
 import { askAgent, LocalLock } from "./local.ts";
 import type { AgentPaths } from "./options.ts";

@@ -1,8 +1,7 @@
 /** Does the worker hold what operations were to bring about? Only the objects that they touched are read. */
 import type { Op } from "../plan/ops.ts";
 import type { Holding } from "./holding.ts";
-import { getEntry } from "../haproxy/runtime-maps.ts";
-import { readServers, type ServerRow } from "../haproxy/runtime-servers.ts";
+import { getEntry, readServers, type ServerRow } from "../haproxy/index.ts";
 
 /** What is expected of one server after all operations. Absent fields were not touched. */
 interface ExpectedServer {

@@ -1,6 +1,5 @@
 /** The slow half of a deletion: servers and backends that take no traffic any more leave the worker. */
-import { removeBackend, removeServer } from "../haproxy/runtime-removal.ts";
-import { RuntimeSession } from "../haproxy/runtime.ts";
+import { RuntimeSession, removeBackend, removeServer } from "../haproxy/index.ts";
 import type { Op } from "../plan/ops.ts";
 import type { Holding } from "./holding.ts";
 

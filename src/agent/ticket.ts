@@ -1,7 +1,5 @@
 /** One apply request from its arrival to its answer, and the answers' texts. */
-import type { ReloadVerdict } from "../haproxy/master.ts";
-import type { OpOutcome } from "../haproxy/runtime-protocol.ts";
-import type { WorkerInfo } from "../haproxy/runtime.ts";
+import type { OpOutcome, ReloadVerdict, WorkerInfo } from "../haproxy/index.ts";
 import type { Op } from "../plan/ops.ts";
 import type { AgentState, AppliedMode, ApplyResult, HaproxyIdentity, Manifest } from "./api.ts";
 import { API_VERSION, PLAN_SCHEMA_VERSION } from "./api.ts";

@@ -18,3 +18,11 @@ export {
 } from "./locate.ts";
 export { createSpawner, type Spawner, type SpawnRequest, type SpawnResult } from "./spawner.ts";
 export { compareVersions, type HaproxyVersion, haproxyVersion, lowestVersion, parseHaproxyVersion } from "./version.ts";
+export { masterProcesses, masterReload, type ReloadVerdict } from "./master.ts";
+export { checkConfig } from "./process.ts";
+export { getEntry } from "./runtime-maps.ts";
+export { runOps } from "./runtime-ops.ts";
+export type { OpOutcome } from "./runtime-protocol.ts";
+export { removeBackend, removeServer } from "./runtime-removal.ts";
+export { readServers, type ServerRow } from "./runtime-servers.ts";
+export { RuntimeSession, sameWorker, type WorkerIdentity, type WorkerInfo } from "./runtime.ts";

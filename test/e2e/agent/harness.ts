@@ -1,6 +1,6 @@
 /** A pod for tests: a real HAProxy started as the start wrapper does, an agent beside it, certificates, a client. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync, createWriteStream } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, createWriteStream } from "node:fs";
 import { createServer, request, type Server } from "node:http";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -349,8 +349,4 @@ export function configText(options: ConfigOptions): string {
 
 export function removeScratch(root: string): void {
   rmSync(root, { recursive: true, force: true });
-}
-
-export function writeText(path: string, text: string): void {
-  writeFileSync(path, text);
 }
