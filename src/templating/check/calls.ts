@@ -36,6 +36,7 @@ export abstract class Calls extends Expressions {
         if (builtin !== undefined) return builtin;
         const global = this.host.declarations.globals[this.kind].get(fn.name);
         if (global?.kind === "func") {
+          if (wanted === 0 && this.host.declarations.pure.has(fn.name)) this.notUsed(fn.name, x.at);
           const args = this.args(fn.name, global, x);
           return this.hostCall(global, this.global(fn.name), args, x, wanted);
         }
@@ -61,6 +62,10 @@ export abstract class Calls extends Expressions {
     if (x.args.length !== 1 || x.spread)
       this.fail(x.at, `conversion to ${typeName(to)} takes one value, got ${x.args.length}`);
     return this.conversion(to, this.expression(x.args[0]!), x.at);
+  }
+
+  private notUsed(name: string, at: number): never {
+    this.fail(at, `${name}(…) evaluated but not used`, "show it with {{ }} or assign it");
   }
 
   private arity(name: string, expected: string, got: number, few: boolean, at: number): never {
@@ -144,8 +149,7 @@ export abstract class Calls extends Expressions {
     const types = this.argumentTypes;
     if ((name === "fallback" || name === "coalesce") && args.length === 2)
       return { code: ["(", args[0]!, " ?? ", args[1]!, ")"], type: ANY };
-    if (wanted === 0 && fn.effect !== true)
-      this.fail(x.at, `${name}(…) evaluated but not used`, "show it with {{ }} or assign it");
+    if (wanted === 0 && fn.effect !== true) this.notUsed(name, x.at);
     const withError = type.results.length === 2 && type.results[1]!.kind === "error";
     const inner = args.length === 0 ? [] : [", ", commas(args)];
     const plain: Code = [this.site(x.at), `F.${name}($`, inner, ")"];
@@ -239,7 +243,7 @@ export abstract class Calls extends Expressions {
       if (x.args.length > most) this.arity(name, String(most), x.args.length, false, x.at);
     };
     const used = (): void => {
-      if (wanted === 0) this.fail(x.at, `${name}(…) evaluated but not used`);
+      if (wanted === 0) this.notUsed(name, x.at);
     };
     switch (name) {
       case "len":

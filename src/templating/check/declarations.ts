@@ -45,6 +45,9 @@ export class Declarations {
     component: new Map(),
   };
 
+  /** Host functions without an effect: calling one as a statement is a mistake. */
+  readonly pure = new Set<string>();
+
   constructor(
     hostTypes: Readonly<Record<string, HostTypeDeclaration>>,
     globals: {
@@ -68,8 +71,10 @@ export class Declarations {
       this.hostTypes.set(name, { methods, members, unknownHint: declaration.unknownHint });
     }
     for (const kind of ["root", "component"] as const) {
-      for (const [name, declaration] of Object.entries(globals[kind]))
+      for (const [name, declaration] of Object.entries(globals[kind])) {
         this.globals[kind].set(name, parseType(declaration.type, known));
+        if (declaration.effect === false) this.pure.add(name);
+      }
     }
   }
 

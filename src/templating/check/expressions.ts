@@ -117,6 +117,8 @@ export abstract class Expressions extends Operators {
       return this.constantValue(name === "true", { kind: "untyped", name: "bool" });
     if (name === "nil") return { code: "null", type: { kind: "untyped", name: "nil" } };
     const type = this.host.declarations.globals[this.kind].get(name);
+    // A function of the host is no value: it is called with arguments that were checked here.
+    if (type?.kind === "func") this.fail(at, `${name} must be called`, `write ${name}(…), or a lambda that calls it`);
     if (type !== undefined) return { code: this.global(name), type };
     const native = this.host.natives.get(name);
     if (native !== undefined) return { code: `$.native(${literal(name)})`, type: native.type };

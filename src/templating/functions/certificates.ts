@@ -1,5 +1,5 @@
 /** Certificates. Nothing here throws for what a text holds, and nothing shows a key. */
-import { createPrivateKey, X509Certificate, type KeyObject } from "node:crypto";
+import { createPrivateKey, hash, X509Certificate, type KeyObject } from "node:crypto";
 import type { Runtime } from "../runtime/runtime.ts";
 import { define, type TemplateFunction } from "./define.ts";
 import { textOf } from "../runtime/text.ts";
@@ -81,8 +81,35 @@ function weakness(key: KeyObject): string {
   return "";
 }
 
+/** A judgement without regard to the time. */
+interface Judgement {
+  readonly info: CertificateInfo;
+  readonly from: Date | undefined;
+  readonly to: Date | undefined;
+}
+
+/** Judgements kept, by digest of both texts: a root that lists certificates judges all of them at each change of one. */
+const KEPT = 8192;
+const judgements = new Map<string, Judgement>();
+
 /** Judges a certificate (chain) and its key, both PEM texts. `now` in milliseconds; without it nothing is expired. */
 export function certificateInfo(certificate: string, keyText: string, now: number | undefined): CertificateInfo {
+  const digest = hash("sha256", `${certificate.length}:${certificate}${keyText}`, "base64");
+  let judgement = judgements.get(digest);
+  if (judgement === undefined) {
+    if (judgements.size >= KEPT) judgements.clear();
+    judgement = judge(certificate, keyText);
+    judgements.set(digest, judgement);
+  }
+  const { info, from, to } = judgement;
+  const expired =
+    now !== undefined && ((from !== undefined && now < from.getTime()) || (to !== undefined && now > to.getTime()));
+  return { ...info, dnsNames: [...info.dnsNames], expired };
+}
+
+function judge(certificate: string, keyText: string): Judgement {
+  let from: Date | undefined;
+  let to: Date | undefined;
   const info: CertificateInfo = {
     valid: false,
     reason: "",
@@ -94,7 +121,7 @@ export function certificateInfo(certificate: string, keyText: string, now: numbe
     dnsNames: [],
     selfSigned: false,
   };
-  const refuse = (reason: string): CertificateInfo => ({ ...info, reason });
+  const refuse = (reason: string): Judgement => ({ info: { ...info, reason }, from, to });
   const chain = blocks(
     certificate,
     (name) => name === "CERTIFICATE" || name === "X509 CERTIFICATE" || name === "TRUSTED CERTIFICATE",
@@ -107,11 +134,9 @@ export function certificateInfo(certificate: string, keyText: string, now: numbe
   const broken = parsed.indexOf(undefined);
   const leaf = parsed[0];
   if (leaf !== undefined) {
-    const [from, to] = [date(leaf.validFrom), date(leaf.validTo)];
+    [from, to] = [date(leaf.validFrom), date(leaf.validTo)];
     info.notBefore = isoText(from);
     info.notAfter = isoText(to);
-    info.expired =
-      now !== undefined && ((from !== undefined && now < from.getTime()) || (to !== undefined && now > to.getTime()));
     info.subject = leaf.subject === undefined ? "" : leaf.subject.split("\n").join(", ");
     info.dnsNames = [...(leaf.subjectAltName ?? "").matchAll(/DNS:("(?:[^"\\]|\\.)*"|[^,]*)/g)].map((found) =>
       found[1]!.replace(/^"|"$/g, ""),
@@ -134,7 +159,7 @@ export function certificateInfo(certificate: string, keyText: string, now: numbe
   if (!info.matches) return refuse("the private key does not belong to the certificate");
   const weak = attempt(() => weakness(leaf!.publicKey)) ?? "the certificate's public key is of an unknown kind";
   if (weak !== "") return refuse(weak);
-  return { ...info, valid: true };
+  return { info: { ...info, valid: true }, from, to };
 }
 
 export const certificateFunctions: readonly TemplateFunction[] = [

@@ -93,6 +93,23 @@ test("fail cannot be caught, errors of functions can", () => {
   assert.throws(() => output(engine({ main: sort.replace("F", 'fail("no")') }), "main"), /no$/);
 });
 
+test("a host function without an effect is not a statement", () => {
+  const set = createEngine({
+    sources: [{ name: "main", text: "{% seen(1) %}{% note(1) %}" }],
+    entries: [{ template: "main", kind: "root" }],
+    incremental: () => false,
+    globals: {
+      root: { seen: { type: "func(x any) bool", effect: false }, note: { type: "func(x any) string" } },
+      component: {},
+    },
+    hostTypes: {},
+  });
+  assert.equal(
+    set.problems.map((problem) => problem.message),
+    ["seen(…) evaluated but not used"],
+  );
+});
+
 test("starting what is no entry point, or a set with problems, is refused", () => {
   assert.throws(() => engine({ main: "", other: "" }).start("other", {} as RunEnvironment), /not an entry point/);
   assert.throws(

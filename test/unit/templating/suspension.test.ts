@@ -251,6 +251,20 @@ test("host functions are called with checked arguments", () => {
   assert.is(out(), "ABC");
 });
 
+test("a host function is not a value", () => {
+  const set = createEngine({
+    sources: [{ name: "main", text: '{% var f any = note %}{{ map([]any{1}, note) | join("") }}' }],
+    entries: [{ template: "main", kind: "root" }],
+    incremental: () => false,
+    globals: { root: { note: { type: "func(text string) string" } }, component: {} },
+    hostTypes: {},
+  });
+  assert.equal(
+    set.problems.map((problem) => problem.message),
+    ["note must be called", "note must be called"],
+  );
+});
+
 test("a defect of the host is not taken for an error of the template", () => {
   const { run } = start("{% v, err := shared.Try(false) %}");
   assert.throws(
