@@ -81,7 +81,12 @@ export class Faults {
     if (--pending.left <= 0) this.#failures.splice(index, 1);
     const { status, reason = "", message = `injected failure ${status}`, retryAfter } = pending.rule;
     if (status === 0) return "cut";
-    return new StatusError(status, reason, message, retryAfter === undefined ? undefined : { retryAfterSeconds: retryAfter });
+    return new StatusError(
+      status,
+      reason,
+      message,
+      retryAfter === undefined ? undefined : { retryAfterSeconds: retryAfter },
+    );
   }
 }
 

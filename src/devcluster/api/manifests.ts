@@ -16,7 +16,8 @@ interface Manifest {
   readonly body: Fields;
 }
 
-const idOf = (target: ObjectName): string => `${target.apiVersion}/${target.kind}/${target.namespace ?? ""}/${target.name}`;
+const idOf = (target: ObjectName): string =>
+  `${target.apiVersion}/${target.kind}/${target.namespace ?? ""}/${target.name}`;
 
 /** Definitions and namespaces first: others need them. */
 const rank = (manifest: Manifest): number => {
@@ -30,7 +31,12 @@ function manifestsOf(document: unknown, file: string): Manifest[] {
     return document["items"].flatMap((item) => manifestsOf(item, file));
   }
   const { apiVersion, kind, metadata } = document;
-  if (typeof apiVersion !== "string" || typeof kind !== "string" || !isFields(metadata) || typeof metadata["name"] !== "string") {
+  if (
+    typeof apiVersion !== "string" ||
+    typeof kind !== "string" ||
+    !isFields(metadata) ||
+    typeof metadata["name"] !== "string"
+  ) {
     throw new Error(`${file}: a document without apiVersion, kind or metadata.name`);
   }
   const namespace = typeof metadata["namespace"] === "string" ? { namespace: metadata["namespace"] } : {};

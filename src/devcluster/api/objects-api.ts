@@ -49,14 +49,24 @@ export class ObjectsApi {
   /** PUT. */
   replace(object: object, subresource: "" | "status" = ""): ApiObject {
     const { view, namespace, body, name } = this.#given(object);
-    return shownObject(view, update(this.#state, view, namespace, name, body, { ...this.#options, subresource }).stored);
+    return shownObject(
+      view,
+      update(this.#state, view, namespace, name, body, { ...this.#options, subresource }).stored,
+    );
   }
 
   /** Merge patch. */
   patch(target: ObjectName, change: unknown, subresource: "" | "status" = ""): ApiObject {
     const view = this.#view(target.apiVersion, target.kind);
     const options = { ...this.#options, subresource };
-    const written = patch(this.#state, view, this.#namespace(view, target), target.name, (object) => mergePatch(object, change), options);
+    const written = patch(
+      this.#state,
+      view,
+      this.#namespace(view, target),
+      target.name,
+      (object) => mergePatch(object, change),
+      options,
+    );
     return shownObject(view, written.stored);
   }
 
@@ -108,7 +118,8 @@ export class ObjectsApi {
 
   #view(apiVersion: string, kind: string): View {
     const view = this.#state.registry.findKind(apiVersion, kind);
-    if (view === undefined) throw badRequest(`no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`);
+    if (view === undefined)
+      throw badRequest(`no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`);
     return view;
   }
 

@@ -55,7 +55,8 @@ export const own = (value: Fields, key: string): unknown => (Object.hasOwn(value
 
 /** Sets an own property, also one called `__proto__`. */
 export const setOwn = (target: Fields, key: string, value: unknown): void => {
-  if (key === "__proto__") Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+  if (key === "__proto__")
+    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
   else target[key] = value;
 };
 
@@ -84,6 +85,9 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   for (const key of keys) if (!Object.hasOwn(b, key) || !deepEqual(a[key], b[key])) return false;
   return true;
 }
+
+/** A value in a message: texts as they are, everything else as JSON. */
+export const asText = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 
 /** The value at a path of keys, or undefined. */
 export function at(value: unknown, ...path: readonly string[]): unknown {

@@ -1,7 +1,7 @@
 /** A new, empty API: built-in resources, the namespaces every cluster has. */
 import { randomUUID } from "node:crypto";
 import { Allocator } from "./operations/allocator.ts";
-import { followOwners } from "./operations/collector.ts";
+import { aftermathOf, followOwners } from "./operations/collector.ts";
 import { defaultWriteOptions } from "./operations/context.ts";
 import type { ApiState } from "./operations/context.ts";
 import { create } from "./operations/write.ts";
@@ -25,6 +25,7 @@ export function newState(options: StateOptions): ApiState {
     database: new Database(options.history),
     registry,
     allocator: new Allocator(),
+    aftermath: aftermathOf(() => state),
     now: options.now,
     random: options.random,
     uid: randomUUID,

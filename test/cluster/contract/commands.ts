@@ -47,7 +47,9 @@ export const commands: readonly Command[] = [
   command("scale wd w1 --replicas=5 --current-replicas=4"),
   command("scale wd w1 --replicas=6 --current-replicas=1"),
   command("get wd w1 -o jsonpath={.spec.replicas}/{.metadata.generation}"),
-  command(`patch wd w1 --subresource=status --type=merge -p '{"status":{"phase":"Ready","conditions":[{"type":"Ready","status":"True"}]}}'`),
+  command(
+    `patch wd w1 --subresource=status --type=merge -p '{"status":{"phase":"Ready","conditions":[{"type":"Ready","status":"True"}]}}'`,
+  ),
   command("wait --for=condition=Ready wd/w1 --timeout=5s"),
   command("wait --for=jsonpath={.status.phase}=Ready wd/w1 --timeout=5s"),
   command("get wd w1 --subresource=status"),
@@ -86,7 +88,9 @@ export const commands: readonly Command[] = [
   // our own definitions
   command("apply --server-side -f ../../../../crds/haproxytemplateconfigs.yaml"),
   command("apply --server-side -f ../../../../crds/haproxytemplatelibraries.yaml"),
-  command("wait --for=condition=Established crd/haproxytemplateconfigs.haproxy-haptic.org crd/haproxytemplatelibraries.haproxy-haptic.org --timeout=10s"),
+  command(
+    "wait --for=condition=Established crd/haproxytemplateconfigs.haproxy-haptic.org crd/haproxytemplatelibraries.haproxy-haptic.org --timeout=10s",
+  ),
   command("apply -f config.yaml"),
   command("get htplcfg main -o yaml"),
   command("get htplcfg"),

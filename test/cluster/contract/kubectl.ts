@@ -48,7 +48,12 @@ export async function kubectl(target: Target, line: string, cwd: string, stdin?:
 }
 
 /** Runs a command that watches while others run, then ends it. */
-export async function watchDuring(target: Target, line: string, cwd: string, during: readonly string[]): Promise<Outcome> {
+export async function watchDuring(
+  target: Target,
+  line: string,
+  cwd: string,
+  during: readonly string[],
+): Promise<Outcome> {
   const running = start(target, words(line), cwd, undefined);
   await sleep(700);
   for (const step of during) await kubectl(target, step, cwd);

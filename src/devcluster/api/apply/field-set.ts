@@ -22,14 +22,15 @@ export class FieldSetBuilder {
   #self = false;
   readonly #children = new Map<string, FieldSetBuilder>();
 
-  add(path: readonly string[]): void {
-    let node: FieldSetBuilder = this;
-    for (const element of path) {
-      let next = node.#children.get(element);
-      if (next === undefined) node.#children.set(element, (next = new FieldSetBuilder()));
-      node = next;
+  add(path: readonly string[], from = 0): void {
+    const element = path[from];
+    if (element === undefined) {
+      this.#self = true;
+      return;
     }
-    node.#self = true;
+    let child = this.#children.get(element);
+    if (child === undefined) this.#children.set(element, (child = new FieldSetBuilder()));
+    child.add(path, from + 1);
   }
 
   build(): FieldSet {

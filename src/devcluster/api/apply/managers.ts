@@ -36,19 +36,26 @@ export function readManagers(entries: readonly ManagedFieldsEntry[] | undefined)
   return managers;
 }
 
+function writeEntry(managed: ManagedSet): ManagedFieldsEntry {
+  const { manager, operation, apiVersion, time, set, subresource } = managed;
+  const entry: ManagedFieldsEntry = {
+    manager,
+    operation,
+    apiVersion,
+    fieldsType: "FieldsV1",
+    fieldsV1: toFieldsV1(set),
+  };
+  if (time !== "") entry.time = time;
+  if (subresource !== "") entry.subresource = subresource;
+  return entry;
+}
+
 /** Apply entries first, each kind in the order of time and name. */
 export function writeManagers(managers: Managers): ManagedFieldsEntry[] {
-  const rank = (m: ManagedSet): string => `${m.operation === "Apply" ? 0 : 1} ${m.time} ${m.manager} ${m.apiVersion} ${m.subresource}`;
+  const rank = (m: ManagedSet): string =>
+    `${m.operation === "Apply" ? 0 : 1} ${m.time} ${m.manager} ${m.apiVersion} ${m.subresource}`;
   return [...managers.values()]
     .filter((m) => !isEmptySet(m.set))
     .toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
-    .map((m) => ({
-      manager: m.manager,
-      operation: m.operation,
-      apiVersion: m.apiVersion,
-      ...(m.time === "" ? {} : { time: m.time }),
-      fieldsType: "FieldsV1",
-      fieldsV1: toFieldsV1(m.set),
-      ...(m.subresource === "" ? {} : { subresource: m.subresource }),
-    }));
+    .map(writeEntry);
 }

@@ -28,7 +28,9 @@ function scalarFits(value: unknown, type: ScalarType): boolean {
 
 const described = (value: unknown): string => {
   if (typeof value === "string") return `"${value}"`;
-  return isFields(value) || Array.isArray(value) ? `&value.valueUnstructured{Value:${JSON.stringify(value)}}` : `&value.valueUnstructured{Value:${String(value)}}`;
+  return isFields(value) || Array.isArray(value)
+    ? `&value.valueUnstructured{Value:${JSON.stringify(value)}}`
+    : `&value.valueUnstructured{Value:${String(value)}}`;
 };
 
 const goType = (value: unknown): string => {
@@ -58,7 +60,9 @@ function check(value: unknown, node: TypeNode, path: readonly string[], errors: 
     for (const [i, item] of value.entries()) {
       const element = type.list === "atomic" ? `i:${i}` : itemElement(type, item);
       if (element === undefined) {
-        errors.push(`${pathText(path)}: element ${i}: associative list with keys has an element that omits all key fields [${type.keys.map((key) => JSON.stringify(key)).join(" ")}] (and doesn't have default values for any key fields)`);
+        errors.push(
+          `${pathText(path)}: element ${i}: associative list with keys has an element that omits all key fields [${type.keys.map((key) => JSON.stringify(key)).join(" ")}] (and doesn't have default values for any key fields)`,
+        );
         continue;
       }
       if (seen.has(element)) errors.push(`${pathText(path)}: duplicate entries for key ${pathText([element])}`);

@@ -22,7 +22,16 @@ import { mergeConfiguration, removeGivenUp } from "./merge.ts";
 /** Fields that the server keeps and nobody owns. */
 const serverFields: FieldSet = (() => {
   const builder = new FieldSetBuilder();
-  const names = ["name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields", "resourceVersion"];
+  const names = [
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "selfLink",
+    "uid",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+  ];
   for (const name of names) builder.add(["f:metadata", `f:${name}`]);
   return builder.build();
 })();
@@ -65,7 +74,12 @@ export interface WriteOfFields {
 }
 
 /** Takes what changed between the two objects from all others. */
-function takeFromOthers(before: unknown, after: unknown, write: WriteOfFields, force: boolean): [Map<string, ManagedSet>, FieldSet, FieldSet] {
+function takeFromOthers(
+  before: unknown,
+  after: unknown,
+  write: WriteOfFields,
+  force: boolean,
+): [Map<string, ManagedSet>, FieldSet, FieldSet] {
   const compared = compareValues(before, after, write.type);
   const changed = unionOf(compared.modified, compared.added);
   const writer = managerKey(write.writer);
@@ -90,7 +104,8 @@ function store(managers: Map<string, ManagedSet>, write: WriteOfFields, set: Fie
   const key = managerKey(write.writer);
   const known = write.managers.get(key);
   if (isEmptySet(set)) managers.delete(key);
-  else if (known === undefined || !sameSet(known.set, set)) managers.set(key, { ...write.writer, time: write.time, set });
+  else if (known === undefined || !sameSet(known.set, set))
+    managers.set(key, { ...write.writer, time: write.time, set });
 }
 
 /** Managers after a POST, PUT or PATCH. */

@@ -63,6 +63,11 @@ export async function readPatch(request: ApiRequest): Promise<unknown> {
 export const unsupportedPatch = (strategic: boolean, type = ""): StatusError => {
   if (!type.includes("patch+")) return new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
   return unsupported(
-    ["application/json-patch+json", "application/merge-patch+json", ...(strategic ? ["application/strategic-merge-patch+json"] : []), "application/apply-patch+yaml"].join(", "),
+    [
+      "application/json-patch+json",
+      "application/merge-patch+json",
+      ...(strategic ? ["application/strategic-merge-patch+json"] : []),
+      "application/apply-patch+yaml",
+    ].join(", "),
   );
 };

@@ -70,11 +70,25 @@ const aggregated = (name: string, versions: readonly Version[]): Fields => ({
   })),
 });
 
-const groupVersion = (version: Version): string => (version.group === "" ? version.version : `${version.group}/${version.version}`);
+const groupVersion = (version: Version): string =>
+  version.group === "" ? version.version : `${version.group}/${version.version}`;
 
 function apiGroup(name: string, versions: readonly Version[]): Fields {
   const named = versions.map((version) => ({ groupVersion: groupVersion(version), version: version.version }));
   return { name, versions: named, preferredVersion: named[0] };
+}
+
+function plainSubresource(view: View, sub: Fields): Fields {
+  const { group, version, kind } = sub["responseKind"] as { group: string; version: string; kind: string };
+  const foreign = group === "autoscaling" ? { group, version } : {};
+  return {
+    name: `${view.definition.plural}/${String(sub["subresource"])}`,
+    singularName: "",
+    namespaced: view.definition.namespaced,
+    ...foreign,
+    kind,
+    verbs: sub["verbs"],
+  };
 }
 
 function resourceList(version: Version): Fields {
@@ -88,19 +102,12 @@ function resourceList(version: Version): Fields {
       verbs: view.verbs,
       ...(definition.shortNames.length === 0 ? {} : { shortNames: definition.shortNames }),
       ...(definition.categories.length === 0 ? {} : { categories: definition.categories }),
-      storageVersionHash: createHash("sha256").update(`${definition.group}/${definition.plural}`).digest("base64").slice(0, 12),
+      storageVersionHash: createHash("sha256")
+        .update(`${definition.group}/${definition.plural}`)
+        .digest("base64")
+        .slice(0, 12),
     };
-    const below = subresources(view).map((sub) => {
-      const kind = sub["responseKind"] as { group: string; version: string; kind: string };
-      return {
-        name: `${definition.plural}/${String(sub["subresource"])}`,
-        singularName: "",
-        namespaced: definition.namespaced,
-        ...(kind.group === "autoscaling" ? { group: kind.group, version: kind.version } : {}),
-        kind: kind.kind,
-        verbs: sub["verbs"],
-      };
-    });
+    const below = subresources(view).map((sub) => plainSubresource(view, sub));
     return [own, ...below];
   });
   return { kind: "APIResourceList", apiVersion: "v1", groupVersion: groupVersion(version), resources };
@@ -136,8 +143,12 @@ export class Discovery {
 
   #root(request: ApiRequest, root: "api" | "apis"): void {
     const accept = request.raw.headers.accept ?? "";
-    const whole = accept.split(",").some((range) => range.includes("as=APIGroupDiscoveryList") && /v=v2(;|$)/.test(range));
-    const document = this.#document(`${root} ${whole}`, () => (whole ? this.#aggregatedRoot(root) : this.#plainRoot(root)));
+    const whole = accept
+      .split(",")
+      .some((range) => range.includes("as=APIGroupDiscoveryList") && /v=v2(;|$)/.test(range));
+    const document = this.#document(`${root} ${whole}`, () =>
+      whole ? this.#aggregatedRoot(root) : this.#plainRoot(root),
+    );
     const headers = { ETag: document.etag, Vary: "Accept", "Cache-Control": "public" };
     if (request.raw.headers["if-none-match"] === document.etag) {
       request.response.writeHead(304, headers).end();
@@ -171,7 +182,11 @@ export class Discovery {
       return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
     }
     const groups = [...this.#groups].filter(([name]) => name !== "");
-    return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map(([name, versions]) => apiGroup(name, versions)) };
+    return {
+      kind: "APIGroupList",
+      apiVersion: "v1",
+      groups: groups.map(([name, versions]) => apiGroup(name, versions)),
+    };
   }
 
   #group(request: ApiRequest, name: string): void {

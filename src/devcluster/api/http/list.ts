@@ -31,7 +31,9 @@ function readToken(text: string): Token {
   } catch {
     // refused below like any other malformed token
   }
-  throw badRequest("invalid continue token: continue key is not valid: invalid character looking for beginning of value");
+  throw badRequest(
+    "invalid continue token: continue key is not valid: invalid character looking for beginning of value",
+  );
 }
 
 /** A number, or 400 (500 for watches, as the real server has it). */
@@ -50,7 +52,8 @@ export const tooLarge = (wanted: number, current: number): StatusError =>
 const expired = (message: string, metadata: Fields = {}): StatusError =>
   new StatusError(410, "Expired", message, undefined, { metadata });
 
-const refusedOption = (field: string, why: string): StatusError => optionsInvalid("ListOptions", fieldForbidden(field, why));
+const refusedOption = (field: string, why: string): StatusError =>
+  optionsInvalid("ListOptions", fieldForbidden(field, why));
 
 /** The revision a list is read at, from its options; undefined = now. */
 function wantedRevision(store: ResourceStore, query: URLSearchParams): number | undefined {
@@ -84,7 +87,8 @@ function recordsAt(store: ResourceStore, revision: number | undefined, message: 
 export function listPage(state: ApiState, view: View, selection: Selection, query: URLSearchParams): Page {
   const store = state.database.store(view.definition);
   const limitText = query.get("limit") ?? "0";
-  if (!/^-?\d+$/.test(limitText)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(limitText)}: invalid syntax`);
+  if (!/^-?\d+$/.test(limitText))
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(limitText)}: invalid syntax`);
   const limit = Math.max(0, Number(limitText));
   const continueText = query.get("continue") ?? "";
   let revision: number | undefined;
@@ -113,7 +117,14 @@ export function listPage(state: ApiState, view: View, selection: Selection, quer
   return cut(view, records, selection, revision ?? store.revision, start, limit);
 }
 
-function cut(view: View, records: readonly StoredVersion[], selection: Selection, revision: number, start: string, limit: number): Page {
+function cut(
+  view: View,
+  records: readonly StoredVersion[],
+  selection: Selection,
+  revision: number,
+  start: string,
+  limit: number,
+): Page {
   let [from, to] = rangeOf(records, view.definition.namespaced ? selection.namespace : undefined);
   if (start !== "") from = Math.max(from, lowerBound(records, start));
   const name = selection.fields?.name;
@@ -142,7 +153,9 @@ export function listBytes(view: View, page: Page): Buffer {
   const { definition } = view;
   const head = `{"kind":${JSON.stringify(definition.listKind)},"apiVersion":${JSON.stringify(view.apiVersion)},"metadata":${JSON.stringify(page.metadata)},"items":[`;
   const parts: Buffer[] = [Buffer.from(head)];
-  const strip = definition.builtIn ? JSON.stringify({ kind: definition.kind, apiVersion: view.apiVersion }).slice(0, -1) : "";
+  const strip = definition.builtIn
+    ? JSON.stringify({ kind: definition.kind, apiVersion: view.apiVersion }).slice(0, -1)
+    : "";
   for (const [i, record] of page.records.entries()) {
     if (i > 0) parts.push(COMMA);
     const bytes = shownBytes(view, record);

@@ -33,7 +33,10 @@ function documentOf(views: readonly View[]): Fields {
     });
     paths[`${collection}/{name}`] = {
       get: operation("get"),
-      patch: { ...operation("patch"), parameters: [parameter("dryRun"), parameter("fieldManager"), parameter("fieldValidation"), parameter("force")] },
+      patch: {
+        ...operation("patch"),
+        parameters: [parameter("dryRun"), parameter("fieldManager"), parameter("fieldValidation"), parameter("force")],
+      },
     };
     schemas[schemaName(view)] = {
       ...(view.schema === undefined ? openApiOfType(view.type) : view.openApi),
@@ -58,7 +61,8 @@ export class OpenApi {
     this.#refresh();
     if (request.path === "/openapi/v3") {
       const paths: Fields = {};
-      for (const [path, { hash }] of this.#documents) paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
+      for (const [path, { hash }] of this.#documents)
+        paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
       sendJson(request, 200, { paths });
       return true;
     }

@@ -35,7 +35,14 @@ const includeOf = (query: URLSearchParams): IncludeObject => {
 };
 
 /** Sends one object in the form the client wants. */
-function sendObject(state: ApiState, request: ApiRequest, view: View, stored: StoredVersion, form: Form, code = 200): void {
+function sendObject(
+  state: ApiState,
+  request: ApiRequest,
+  view: View,
+  stored: StoredVersion,
+  form: Form,
+  code = 200,
+): void {
   const object = shownObject(view, stored);
   if (form === "table") {
     const metadata = { resourceVersion: object.metadata.resourceVersion ?? "" };
@@ -67,7 +74,12 @@ function list(state: ApiState, request: ApiRequest, view: View, target: Target, 
     sendJson(request, 200, tableOf(view, page.metadata, rows));
   } else {
     const items = objects.map(partialMetadata);
-    sendJson(request, 200, { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1", metadata: page.metadata, items });
+    sendJson(request, 200, {
+      kind: "PartialObjectMetadataList",
+      apiVersion: "meta.k8s.io/v1",
+      metadata: page.metadata,
+      items,
+    });
   }
 }
 
@@ -93,7 +105,14 @@ function patchFunction(type: string, view: View, body: unknown): (current: ApiOb
   throw unsupportedPatch(view.definition.builtIn, type);
 }
 
-async function servePatch(state: ApiState, request: ApiRequest, view: View, target: Target, name: string, subresource: "" | "status"): Promise<Written> {
+async function servePatch(
+  state: ApiState,
+  request: ApiRequest,
+  view: View,
+  target: Target,
+  name: string,
+  subresource: "" | "status",
+): Promise<Written> {
   const type = mediaType(request);
   const isApply = type === "application/apply-patch+yaml";
   if (!isApply) patchFunction(type, view, undefined);
@@ -104,7 +123,13 @@ async function servePatch(state: ApiState, request: ApiRequest, view: View, targ
   return patch(state, view, namespace, name, patchFunction(type, view, body), options);
 }
 
-async function serveDelete(state: ApiState, request: ApiRequest, view: View, target: Target, name: string): Promise<void> {
+async function serveDelete(
+  state: ApiState,
+  request: ApiRequest,
+  view: View,
+  target: Target,
+  name: string,
+): Promise<void> {
   const options = deleteOptions(await readValue(request), request.query);
   const { stored, gone } = remove(state, view, target.namespace ?? "", name, options);
   const { definition } = view;
@@ -133,7 +158,13 @@ async function deleteCollection(state: ApiState, request: ApiRequest, view: View
   sendBytes(request, 200, listBytes(view, page));
 }
 
-async function serveCollection(state: ApiState, request: ApiRequest, view: View, target: Target, watches: Watches): Promise<void> {
+async function serveCollection(
+  state: ApiState,
+  request: ApiRequest,
+  view: View,
+  target: Target,
+  watches: Watches,
+): Promise<void> {
   switch (request.method) {
     case "GET":
     case "HEAD":
@@ -157,7 +188,13 @@ async function serveCollection(state: ApiState, request: ApiRequest, view: View,
   }
 }
 
-async function serveObject(state: ApiState, request: ApiRequest, view: View, target: Target, name: string): Promise<void> {
+async function serveObject(
+  state: ApiState,
+  request: ApiRequest,
+  view: View,
+  target: Target,
+  name: string,
+): Promise<void> {
   const subresource = target.subresource === "status" ? "status" : "";
   switch (request.method) {
     case "GET":
@@ -166,7 +203,14 @@ async function serveObject(state: ApiState, request: ApiRequest, view: View, tar
       return;
     case "PUT": {
       const body: unknown = await readValue(request);
-      const written = update(state, view, target.namespace ?? "", name, body, writeOptions(request, "UpdateOptions", subresource));
+      const written = update(
+        state,
+        view,
+        target.namespace ?? "",
+        name,
+        body,
+        writeOptions(request, "UpdateOptions", subresource),
+      );
       sendObject(state, request, view, written.stored, acceptedForm(request), written.created ? 201 : 200);
       return;
     }
@@ -185,7 +229,12 @@ async function serveObject(state: ApiState, request: ApiRequest, view: View, tar
 }
 
 /** Answers a request for a resource. */
-export async function serveResource(state: ApiState, request: ApiRequest, target: Target, watches: Watches): Promise<void> {
+export async function serveResource(
+  state: ApiState,
+  request: ApiRequest,
+  target: Target,
+  watches: Watches,
+): Promise<void> {
   const view = state.registry.find(target.apiVersion, target.plural);
   if (view === undefined || view.verbs.length === 0) {
     pageNotFound(request);
@@ -206,4 +255,3 @@ export async function serveResource(state: ApiState, request: ApiRequest, target
     throw notFound(definition, target.name);
   } else pageNotFound(request);
 }
-

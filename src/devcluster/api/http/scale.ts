@@ -19,7 +19,11 @@ function selectorText(object: ApiObject, paths: ScalePaths, view: View): string 
     return typeof text === "string" && text !== "" ? text : undefined;
   }
   const labels = at(object, "spec", "selector", "matchLabels");
-  return isFields(labels) ? Object.entries(labels).map(([key, value]) => `${key}=${String(value)}`).join(",") : undefined;
+  return isFields(labels)
+    ? Object.entries(labels)
+        .map(([key, value]) => `${key}=${String(value)}`)
+        .join(",")
+    : undefined;
 }
 
 function scaleOf(object: ApiObject, paths: ScalePaths, view: View): Fields {
@@ -49,11 +53,19 @@ async function wantedScale(request: ApiRequest, current: Fields): Promise<unknow
   const type = mediaType(request);
   const body = await readPatch(request);
   if (type === "application/json-patch+json") return jsonPatch(current, body);
-  if (type === "application/merge-patch+json" || type === "application/strategic-merge-patch+json") return mergePatch(current, body);
+  if (type === "application/merge-patch+json" || type === "application/strategic-merge-patch+json")
+    return mergePatch(current, body);
   throw unsupportedPatch(false, type);
 }
 
-export async function serveScale(state: ApiState, request: ApiRequest, view: View, paths: ScalePaths, namespace: string, name: string): Promise<void> {
+export async function serveScale(
+  state: ApiState,
+  request: ApiRequest,
+  view: View,
+  paths: ScalePaths,
+  namespace: string,
+  name: string,
+): Promise<void> {
   const current = scaleOf(shownObject(view, read(state, view, namespace, name)), paths, view);
   if (request.method === "GET") {
     sendJson(request, 200, current);

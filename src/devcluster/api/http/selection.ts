@@ -22,7 +22,9 @@ export function selectionOf(view: View, target: Target, query: URLSearchParams):
   const known = ["metadata.name", "metadata.namespace"].map((name) => JSON.stringify(name)).join(", ");
   const plain = view.fieldReaders.size === 2 && view.definition.builtIn;
   const fields = parseFieldSelector(fieldText, view.fieldReaders, (field) =>
-    plain ? `${JSON.stringify(field)} is not a known field selector: only ${known}` : `field label not supported: ${field}`,
+    plain
+      ? `${JSON.stringify(field)} is not a known field selector: only ${known}`
+      : `field label not supported: ${field}`,
   );
   const everything = labels === undefined && fields === undefined;
   return { namespace: target.namespace, labels, fields, everything };

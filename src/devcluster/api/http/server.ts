@@ -120,7 +120,10 @@ export function createApiServer(parts: ServerParts): Server {
       sendError(request, error);
     }
   };
-  const server = createServer({ keepAliveTimeout: 75_000, noDelay: true }, (raw, response) => void serve(raw, response));
+  const server = createServer(
+    { keepAliveTimeout: 75_000, noDelay: true },
+    (raw, response) => void serve(raw, response),
+  );
   server.requestTimeout = 0;
   server.headersTimeout = 0;
   return server;

@@ -27,7 +27,11 @@ export function parseTarget(path: string): Target | undefined {
   if (watch) rest = rest.slice(1);
   let namespace: string | undefined;
   // `namespaces/x/y` is in a namespace; `namespaces/x` and its own subresources are the Namespace itself
-  if (rest[0] === "namespaces" && rest.length > 2 && !(rest.length === 3 && ["status", "finalize"].includes(rest[2] ?? ""))) {
+  if (
+    rest[0] === "namespaces" &&
+    rest.length > 2 &&
+    !(rest.length === 3 && ["status", "finalize"].includes(rest[2] ?? ""))
+  ) {
     namespace = rest[1];
     rest = rest.slice(2);
   }

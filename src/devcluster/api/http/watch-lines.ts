@@ -57,7 +57,8 @@ function leaving(change: Change, before: StoredVersion): StoredVersion {
 /** What a watch with this selection is told of a change; undefined = nothing. */
 export function eventOf(view: View, change: Change, selection: Selection): WatchEvent | undefined {
   const { before, after, deleted } = change;
-  if (selection.namespace !== undefined && view.definition.namespaced && after.namespace !== selection.namespace) return undefined;
+  if (selection.namespace !== undefined && view.definition.namespaced && after.namespace !== selection.namespace)
+    return undefined;
   if (selection.everything) {
     return { type: deleted ? "DELETED" : before === undefined ? "ADDED" : "MODIFIED", stored: after };
   }

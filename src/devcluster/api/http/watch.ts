@@ -48,7 +48,7 @@ export class Watches {
 
   /** Cuts every watch in mid-stream. */
   drop(): void {
-    for (const watch of [...this.#open]) watch.cut();
+    for (const watch of this.#open) watch.cut();
   }
 
   /** Holds every event back until it is called with false. */
@@ -65,10 +65,16 @@ interface Plan {
   readonly bookmarks: boolean;
 }
 
-const refusedMatch = (why: string): StatusError => optionsInvalid("ListOptions", fieldForbidden("resourceVersionMatch", why));
+const refusedMatch = (why: string): StatusError =>
+  optionsInvalid("ListOptions", fieldForbidden("resourceVersionMatch", why));
 
 /** What a watch begins with; "expired" when its revision is too old. */
-function planOf(state: ApiState, options: WatchOptions, store: ResourceStore, query: URLSearchParams): Plan | "expired" {
+function planOf(
+  state: ApiState,
+  options: WatchOptions,
+  store: ResourceStore,
+  query: URLSearchParams,
+): Plan | "expired" {
   const { view, selection } = options;
   const text = query.get("resourceVersion") ?? "";
   const match = query.get("resourceVersionMatch");

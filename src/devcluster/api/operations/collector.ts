@@ -8,7 +8,7 @@ import { listAt } from "../objects.ts";
 import type { ResourceName } from "../status.ts";
 import type { StoredVersion } from "../storage/record.ts";
 import { rangeOf } from "../storage/sorted-records.ts";
-import type { ApiState } from "./context.ts";
+import type { Aftermath, ApiState } from "./context.ts";
 import { defaultDeleteOptions, remove } from "./delete.ts";
 
 const isNamespace = (resource: ResourceName): boolean => resource.group === "" && resource.plural === "namespaces";
@@ -25,7 +25,7 @@ function deleteStored(state: ApiState, resource: ResourceName, stored: StoredVer
 }
 
 /** After `owner` is gone: deletes what names it and has no other owner left. */
-export function collectDependents(state: ApiState, owner: ApiObject): void {
+function collectDependents(state: ApiState, owner: ApiObject): void {
   const { uid, namespace } = owner.metadata;
   setImmediate(() => {
     if (uid !== undefined) {
@@ -38,12 +38,16 @@ export function collectDependents(state: ApiState, owner: ApiObject): void {
       }
     }
     for (const reference of owner.metadata.ownerReferences ?? []) retryOwner(state, reference.uid);
-    if (namespace !== undefined && namespace !== "") continueDeletion(state, { group: "", plural: "namespaces" }, namespace);
+    if (namespace !== undefined && namespace !== "")
+      continueDeletion(state, { group: "", plural: "namespaces" }, namespace);
     retryDefinition(state, owner);
   });
 }
 
-const withOwners = (object: ApiObject, ownerReferences: NonNullable<ApiObject["metadata"]["ownerReferences"]>): ApiObject => {
+const withOwners = (
+  object: ApiObject,
+  ownerReferences: NonNullable<ApiObject["metadata"]["ownerReferences"]>,
+): ApiObject => {
   const metadata = { ...object.metadata, ownerReferences };
   if (ownerReferences.length === 0) delete (metadata as { ownerReferences?: unknown }).ownerReferences;
   return { ...object, metadata };
@@ -54,6 +58,12 @@ function retryOwner(state: ApiState, uid: string): void {
   const at = state.database.locate(uid);
   if (at !== undefined) continueDeletion(state, at.resource, at.key);
 }
+
+/** The aftermath of deletions of `state`. */
+export const aftermathOf = (state: () => ApiState): Aftermath => ({
+  gone: (owner) => collectDependents(state(), owner),
+  marked: (resource, key) => continueDeletion(state(), resource, key),
+});
 
 /** Deletes what names only owners that do not exist, a moment after it was written. */
 export function followOwners(state: ApiState): void {
@@ -84,7 +94,7 @@ function retryDefinition(state: ApiState, gone: ApiObject): void {
 }
 
 /** Works on an object that is marked as deleted: does what its finalizers stand for and removes it when none is left. */
-export function continueDeletion(state: ApiState, resource: ResourceName, key: string): void {
+function continueDeletion(state: ApiState, resource: ResourceName, key: string): void {
   setImmediate(() => {
     const store = state.database.store(resource);
     const stored = store.get(key);
@@ -150,7 +160,11 @@ function deleteDependents(state: ApiState, uid: string): boolean {
   }
   return !state.database.dependentsOf(uid).some(({ resource, key }) => {
     const references = listAt(state.database.store(resource).get(key)?.object, "metadata", "ownerReferences");
-    return references.some((r) => (r as { uid?: string; blockOwnerDeletion?: boolean }).uid === uid && (r as { blockOwnerDeletion?: boolean }).blockOwnerDeletion === true);
+    return references.some(
+      (r) =>
+        (r as { uid?: string; blockOwnerDeletion?: boolean }).uid === uid &&
+        (r as { blockOwnerDeletion?: boolean }).blockOwnerDeletion === true,
+    );
   });
 }
 

@@ -1,13 +1,24 @@
 /** What every operation works with. */
+import type { ApiObject } from "../objects.ts";
+import type { ResourceName } from "../status.ts";
 import type { Database } from "../storage/database.ts";
 import type { Registry } from "../resources/registry.ts";
 import type { RuleContext } from "../resources/definition.ts";
 import type { Allocator } from "./allocator.ts";
 
+/** What goes on behind a deletion that was answered (see collector.ts). */
+export interface Aftermath {
+  /** `owner` is gone. */
+  gone(owner: ApiObject): void;
+  /** The object under `key` is marked as deleted. */
+  marked(resource: ResourceName, key: string): void;
+}
+
 export interface ApiState {
   readonly database: Database;
   readonly registry: Registry;
   readonly allocator: Allocator;
+  readonly aftermath: Aftermath;
   readonly now: () => number;
   readonly random: () => number;
   readonly uid: () => string;

@@ -25,7 +25,9 @@ const metadataOnly: StructNode = {
 
 function decodeMetadata(value: unknown, unknown: string[]): Fields {
   const report = { unknown: [] as string[] };
-  const { metadata } = decodeObject({ metadata: isFields(value) ? value : {} }, metadataOnly, report) as { metadata: Fields };
+  const { metadata } = decodeObject({ metadata: isFields(value) ? value : {} }, metadataOnly, report) as {
+    metadata: Fields;
+  };
   unknown.push(...report.unknown);
   return metadata;
 }
@@ -109,13 +111,14 @@ export function checkIdentity(view: View, body: unknown, namespace: string, name
   const metadata = isFields(body["metadata"]) ? body["metadata"] : {};
   const inBody = metadata["namespace"];
   if (view.definition.namespaced && typeof inBody === "string" && inBody !== "" && inBody !== namespace) {
-    throw badRequest(
-      "the namespace of the provided object does not match the namespace sent on the request",
-    );
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
-  if (name !== undefined && typeof metadata["name"] === "string" && metadata["name"] !== "" && metadata["name"] !== name) {
-    throw badRequest(
-      `the name of the object (${metadata["name"]}) does not match the name on the URL (${name})`,
-    );
+  if (
+    name !== undefined &&
+    typeof metadata["name"] === "string" &&
+    metadata["name"] !== "" &&
+    metadata["name"] !== name
+  ) {
+    throw badRequest(`the name of the object (${metadata["name"]}) does not match the name on the URL (${name})`);
   }
 }

@@ -6,7 +6,6 @@ import { storageKey } from "../resources/definition.ts";
 import { StatusError, fieldNotSupported, forbidden, notFound, optionsInvalid } from "../status.ts";
 import { storedVersion } from "../storage/record.ts";
 import type { StoredVersion } from "../storage/record.ts";
-import { collectDependents, continueDeletion } from "./collector.ts";
 import type { ApiState } from "./context.ts";
 
 export interface DeleteOptions {
@@ -40,7 +39,8 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
     propagationPolicy: orphan ? "Orphan" : policy,
     uid: text(preconditions["uid"]),
     resourceVersion: text(preconditions["resourceVersion"]),
-    dryRun: query.getAll("dryRun").includes("All") || (Array.isArray(given["dryRun"]) && given["dryRun"].includes("All")),
+    dryRun:
+      query.getAll("dryRun").includes("All") || (Array.isArray(given["dryRun"]) && given["dryRun"].includes("All")),
   };
 }
 
@@ -91,18 +91,24 @@ export function remove(state: ApiState, view: View, namespace: string, name: str
   if (finalizers.length === 0 && !isNamespace) {
     if (options.dryRun) return { stored, gone: true };
     const last = store.remove(stored.key);
-    collectDependents(state, stored.object);
+    state.aftermath.gone(stored.object);
     return { stored: last ?? stored, gone: true };
   }
   if (stored.object.metadata.deletionTimestamp !== undefined) return { stored, gone: false };
   const object = markDeleted(view, stored.object, finalizers, isNamespace, state);
   if (options.dryRun) return { stored: storedVersion(stored.key, object, stored.revision), gone: false };
   const marked = store.put(stored.key, object);
-  continueDeletion(state, definition, marked.key);
+  state.aftermath.marked(definition, marked.key);
   return { stored: marked, gone: false };
 }
 
-function markDeleted(view: View, old: ApiObject, finalizers: readonly string[], isNamespace: boolean, state: ApiState): ApiObject {
+function markDeleted(
+  view: View,
+  old: ApiObject,
+  finalizers: readonly string[],
+  isNamespace: boolean,
+  state: ApiState,
+): ApiObject {
   const metadata = { ...old.metadata, deletionTimestamp: secondsTime(state.now()), deletionGracePeriodSeconds: 0 };
   if (isNamespace) delete (metadata as { deletionGracePeriodSeconds?: number }).deletionGracePeriodSeconds;
   if (finalizers.length > 0) metadata.finalizers = [...finalizers];
@@ -116,6 +122,6 @@ function markDeleted(view: View, old: ApiObject, finalizers: readonly string[], 
 export function completeDeletion(state: ApiState, view: View, stored: StoredVersion, last: ApiObject): boolean {
   if (view.definition.group === "" && view.definition.plural === "namespaces") return false;
   state.database.store(view.definition).remove(stored.key, last);
-  collectDependents(state, last);
+  state.aftermath.gone(last);
   return true;
 }

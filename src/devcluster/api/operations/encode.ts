@@ -12,7 +12,9 @@ interface Encoding {
 function convert(view: View, object: ApiObject): ApiObject {
   if (view.fromStored !== undefined) return view.fromStored(object);
   if (view.schema === undefined) return object;
-  const shown = structuredClone(object.apiVersion === view.apiVersion ? object : (prune(object, view.schema, "", [], true) as ApiObject));
+  const shown = structuredClone(
+    object.apiVersion === view.apiVersion ? object : (prune(object, view.schema, "", [], true) as ApiObject),
+  );
   shown.apiVersion = view.apiVersion;
   // a default that the schema gained later shows at once; other versions' defaults are not filled in on read
   if (object.apiVersion === view.apiVersion) applyDefaults(shown, view.schema);

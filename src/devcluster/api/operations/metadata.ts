@@ -10,8 +10,9 @@ const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 
 /** Fills in what creation gives: name, uid, times; drops what a client may not say. */
 export function initialMetadata(view: View, given: Metadata, namespace: string, state: ApiState): Metadata {
-  const { uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation, resourceVersion, ...kept } = given;
-  const metadata: Metadata = { ...kept };
+  const metadata: Metadata = { ...given };
+  for (const key of ["resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds"] as const)
+    delete metadata[key];
   if (!metadata.name && metadata.generateName) {
     let suffix = "";
     for (let i = 0; i < 5; i++) suffix += ALPHABET[Math.floor(state.random() * ALPHABET.length)];
@@ -22,7 +23,6 @@ export function initialMetadata(view: View, given: Metadata, namespace: string, 
   metadata.uid = state.uid();
   metadata.creationTimestamp = secondsTime(state.now());
   if (view.definition.generation) metadata.generation = 1;
-  else if (generation !== undefined) metadata.generation = generation;
   return metadata;
 }
 
@@ -121,7 +121,8 @@ function referenceErrors(metadata: Metadata): FieldError[] {
     if (!reference.uid) errors.push(fieldRequired(`${at}.uid`, "must not be empty"));
     if (!reference.name) errors.push(fieldRequired(`${at}.name`, "must not be empty"));
     if (!reference.kind) errors.push(fieldRequired(`${at}.kind`, "must not be empty"));
-    if (!reference.apiVersion) errors.push(fieldInvalid(`${at}.apiVersion`, reference.apiVersion ?? "", "version must not be empty"));
+    if (!reference.apiVersion)
+      errors.push(fieldInvalid(`${at}.apiVersion`, reference.apiVersion ?? "", "version must not be empty"));
   }
   const controllers = (metadata.ownerReferences ?? []).filter((reference) => reference.controller === true);
   if (controllers.length > 1) {

@@ -18,7 +18,13 @@ export function checkNamespace(state: ApiState, resource: ResourceDefinition, na
       name,
       ...(resource.group === "" ? {} : { group: resource.group }),
       kind: resource.plural,
-      causes: [{ reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated`, field: "metadata.namespace" }],
+      causes: [
+        {
+          reason: "NamespaceTerminating",
+          message: `namespace ${namespace} is being terminated`,
+          field: "metadata.namespace",
+        },
+      ],
     },
   );
 }

@@ -38,7 +38,13 @@ function emptyObject(view: View): unknown {
   return { ...head, ...(zeroOf(view.type) as Fields) };
 }
 
-function writeOf(view: View, old: ApiObject | undefined, state: ApiState, options: WriteOptions, apply: boolean): WriteOfFields {
+function writeOf(
+  view: View,
+  old: ApiObject | undefined,
+  state: ApiState,
+  options: WriteOptions,
+  apply: boolean,
+): WriteOfFields {
   const writer: ManagerId = {
     manager: options.fieldManager.slice(0, 128),
     operation: apply ? "Apply" : "Update",
@@ -55,9 +61,16 @@ function writeOf(view: View, old: ApiObject | undefined, state: ApiState, option
 }
 
 /** Sets the managed fields of `object`, which replaces `old`, in place. */
-export function ownUpdate(view: View, old: ApiObject | undefined, object: ApiObject, state: ApiState, options: WriteOptions): void {
+export function ownUpdate(
+  view: View,
+  old: ApiObject | undefined,
+  object: ApiObject,
+  state: ApiState,
+  options: WriteOptions,
+): void {
   const sent = object.metadata.managedFields;
-  const cleared = old !== undefined && sent !== undefined && (sent.length === 0 || Object.keys(sent[0] ?? {}).length === 0);
+  const cleared =
+    old !== undefined && sent !== undefined && (sent.length === 0 || Object.keys(sent[0] ?? {}).length === 0);
   if (cleared) {
     delete object.metadata.managedFields;
     return;
@@ -89,7 +102,10 @@ function conflictStatus(error: ApplyConflict): StatusError {
       ? `${conflictText(only)}: ${only.field}`
       : [...groups]
           .toSorted(([a], [b]) => (a < b ? -1 : 1))
-          .map(([who, fields]) => `${who.replace("conflict with", "conflicts with")}:\n${fields.map((f) => `- ${f}`).join("\n")}`)
+          .map(
+            ([who, fields]) =>
+              `${who.replace("conflict with", "conflicts with")}:\n${fields.map((f) => `- ${f}`).join("\n")}`,
+          )
           .join("\n");
   return new StatusError(409, "Conflict", `Apply failed with ${count} conflict${count === 1 ? "" : "s"}: ${text}`, {
     causes: error.conflicts.map((c) => ({ reason: "FieldManagerConflict", message: conflictText(c), field: c.field })),

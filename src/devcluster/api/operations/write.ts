@@ -8,12 +8,21 @@ import { initialMetadata, keptMetadata } from "./metadata.ts";
 import { checkNamespace } from "./namespaces.ts";
 import { completeDeletion } from "./delete.ts";
 import { validateObject } from "./validate.ts";
-import { deepEqual, isFields, stringAt } from "../objects.ts";
+import { asText, deepEqual, isFields, stringAt } from "../objects.ts";
 import type { ApiObject, Fields, ManagedFieldsEntry } from "../objects.ts";
 import { storageKey } from "../resources/definition.ts";
 import type { View } from "../resources/definition.ts";
 import { DecodeError } from "../schema/go-codec.ts";
-import { StatusError, alreadyExists, badRequest, conflict, internalError, invalid, modified, notFound } from "../status.ts";
+import {
+  StatusError,
+  alreadyExists,
+  badRequest,
+  conflict,
+  internalError,
+  invalid,
+  modified,
+  notFound,
+} from "../status.ts";
 import { fieldInvalid } from "../status.ts";
 import { storedVersion } from "../storage/record.ts";
 import type { StoredVersion } from "../storage/record.ts";
@@ -45,7 +54,14 @@ export function create(state: ApiState, view: View, namespace: string, body: unk
   return finishCreate(state, view, namespace, object, options);
 }
 
-function finishCreate(state: ApiState, view: View, namespace: string, decoded: ApiObject, options: WriteOptions, applied = false): Written {
+function finishCreate(
+  state: ApiState,
+  view: View,
+  namespace: string,
+  decoded: ApiObject,
+  options: WriteOptions,
+  applied = false,
+): Written {
   if (decoded.metadata.resourceVersion && !applied) {
     throw internalError("resourceVersion should not be set on objects to be created");
   }
@@ -70,7 +86,14 @@ function finishCreate(state: ApiState, view: View, namespace: string, decoded: A
 }
 
 /** Replaces an object by a body (PUT). */
-export function update(state: ApiState, view: View, namespace: string, name: string, body: unknown, options: WriteOptions): Written {
+export function update(
+  state: ApiState,
+  view: View,
+  namespace: string,
+  name: string,
+  body: unknown,
+  options: WriteOptions,
+): Written {
   checkIdentity(view, body, namespace, name);
   const key = storageKey(view.definition, namespace, name);
   const stored = store(state, view).get(key);
@@ -84,11 +107,9 @@ export function update(state: ApiState, view: View, namespace: string, name: str
   const old = shownObject(view, stored);
   const object = decode(view, body, options, old);
   if (view.definition.conditionalUpdate && !object.metadata.resourceVersion) {
-    throw invalid(
-      { group: view.definition.group, kind: view.definition.plural },
-      name,
-      [fieldInvalid("metadata.resourceVersion", 0, "must be specified for an update")],
-    );
+    throw invalid({ group: view.definition.group, kind: view.definition.plural }, name, [
+      fieldInvalid("metadata.resourceVersion", 0, "must be specified for an update"),
+    ]);
   }
   return finishUpdate(state, view, stored, object, options);
 }
@@ -97,7 +118,14 @@ export function update(state: ApiState, view: View, namespace: string, name: str
 export type PatchFunction = (current: ApiObject) => unknown;
 
 /** Patches an existing object (JSON, merge or strategic merge). */
-export function patch(state: ApiState, view: View, namespace: string, name: string, change: PatchFunction, options: WriteOptions): Written {
+export function patch(
+  state: ApiState,
+  view: View,
+  namespace: string,
+  name: string,
+  change: PatchFunction,
+  options: WriteOptions,
+): Written {
   const stored = read(state, view, namespace, name);
   const old = shownObject(view, stored);
   const body = change(old);
@@ -116,12 +144,21 @@ function decodePatched(view: View, body: unknown, options: WriteOptions, old: Ap
 }
 
 /** Server-side apply. */
-export function apply(state: ApiState, view: View, namespace: string, name: string, config: unknown, options: WriteOptions): Written {
+export function apply(
+  state: ApiState,
+  view: View,
+  namespace: string,
+  name: string,
+  config: unknown,
+  options: WriteOptions,
+): Written {
   if (!isFields(config)) throw badRequest("error decoding YAML: expected an object");
   const metadata = isFields(config["metadata"]) ? config["metadata"] : {};
   if (metadata["managedFields"] !== undefined) throw badRequest("metadata.managedFields must be nil");
   if (typeof config["apiVersion"] !== "string" || typeof config["kind"] !== "string") {
-    throw badRequest(`invalid object type: ${String(config["apiVersion"] ?? "/")}, Kind=${String(config["kind"] ?? "")}`);
+    throw badRequest(
+      `invalid object type: ${asText(config["apiVersion"] ?? "/")}, Kind=${asText(config["kind"] ?? "")}`,
+    );
   }
   checkIdentity(view, config, namespace, name);
   const named = {
@@ -150,7 +187,7 @@ function writable(view: View, object: ApiObject, old: ApiObject, subresource: st
   if (!view.definition.status) return object;
   if (subresource === "") {
     const { status: _dropped, ...rest } = object;
-    return (old["status"] === undefined ? rest : { ...rest, status: old["status"] }) as ApiObject;
+    return old["status"] === undefined ? rest : { ...rest, status: old["status"] };
   }
   const metadata = { ...old.metadata };
   if (view.definition.statusTakesMetadata) {
@@ -181,7 +218,9 @@ function checkPreconditions(view: View, object: ApiObject, old: ApiObject): void
   }
   if (resourceVersion && resourceVersion !== "0" && resourceVersion !== old.metadata.resourceVersion) {
     if (!/^\d+$/.test(resourceVersion)) {
-      throw invalid(view.definition, old.metadata.name, [fieldInvalid("metadata.resourceVersion", resourceVersion, "must be a number")]);
+      throw invalid(view.definition, old.metadata.name, [
+        fieldInvalid("metadata.resourceVersion", resourceVersion, "must be a number"),
+      ]);
     }
     throw modified(view.definition, old.metadata.name);
   }
@@ -196,7 +235,9 @@ function unchanged(object: ApiObject, old: ApiObject): boolean {
   const { metadata: b, ...restB } = old;
   const { managedFields: managedA, resourceVersion: _a, ...metaA } = a;
   const { managedFields: managedB, resourceVersion: _b, ...metaB } = b;
-  return deepEqual(restA, restB) && deepEqual(metaA, metaB) && deepEqual(withoutTimes(managedA), withoutTimes(managedB));
+  return (
+    deepEqual(restA, restB) && deepEqual(metaA, metaB) && deepEqual(withoutTimes(managedA), withoutTimes(managedB))
+  );
 }
 
 function contentChanged(view: View, object: ApiObject, old: ApiObject): boolean {

@@ -45,7 +45,11 @@ function mergeMaps(target: Fields, patch: Fields, node: TypeNode): Fields {
       const name = key.slice(DELETE_FROM.length);
       const list = own(result, name);
       if (Array.isArray(list) && Array.isArray(value)) {
-        setOwn(result, name, list.filter((item) => !value.some((gone) => deepEqual(item, gone))));
+        setOwn(
+          result,
+          name,
+          list.filter((item) => !value.some((gone) => deepEqual(item, gone))),
+        );
       }
     } else if (!key.startsWith("$")) mergeField(result, key, value, node);
   }
@@ -125,7 +129,8 @@ function inOrder(
   const result: unknown[] = [];
   let next = 0;
   for (const item of named) {
-    while (next < serverOnly.length && place(item) >= 0 && place(serverOnly[next]) < place(item)) result.push(serverOnly[next++]);
+    while (next < serverOnly.length && place(item) >= 0 && place(serverOnly[next]) < place(item))
+      result.push(serverOnly[next++]);
     result.push(item);
   }
   return [...result, ...serverOnly.slice(next)];

@@ -31,7 +31,11 @@ export function decodeProtobuf(bytes: Buffer): Fields {
     const kind = bytesField(typeMeta, 2)?.toString("utf8") ?? "";
     const type = typeOf(apiVersion, kind);
     if (type === undefined) {
-      throw new StatusError(415, "UnsupportedMediaType", `the embedded API reads no protobuf of ${apiVersion}, Kind=${kind}: send JSON`);
+      throw new StatusError(
+        415,
+        "UnsupportedMediaType",
+        `the embedded API reads no protobuf of ${apiVersion}, Kind=${kind}: send JSON`,
+      );
     }
     return { apiVersion, kind, ...readMessage(bytesField(unknown, 2) ?? Buffer.alloc(0), type) };
   } catch (error) {

@@ -78,7 +78,7 @@ const ownFields = new WeakMap<StructNode, ReadonlyMap<number, OwnField>>();
 function fieldsByNumber(node: StructNode): ReadonlyMap<number, OwnField> {
   let known = ownFields.get(node);
   if (known === undefined) {
-    const inlined = new Set([...node.inlined.values()].flatMap((inner) => [...inner.fields.keys()]));
+    const inlined = new Set([...node.inlined.values()].flatMap((inner) => Array.from(inner.fields.keys())));
     const own = [...node.fields].filter(([name]) => !inlined.has(name));
     known = new Map(own.map(([name, field]) => [field.number, { name, type: field.type }]));
     ownFields.set(node, known);

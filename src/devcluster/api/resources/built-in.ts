@@ -152,7 +152,14 @@ const shapes: readonly Shape[] = [
     generation: true,
   },
   { group: "discovery.k8s.io", version: "v1", kind: "EndpointSlice", plural: "endpointslices", generation: true },
-  { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", createOnUpdate: true, conditionalUpdate: true },
+  {
+    group: "coordination.k8s.io",
+    version: "v1",
+    kind: "Lease",
+    plural: "leases",
+    createOnUpdate: true,
+    conditionalUpdate: true,
+  },
 ];
 
 const singularOf = (kind: string): string => kind.toLowerCase();

@@ -26,12 +26,20 @@ function clash(state: ApiState, object: ApiObject): Pick<Condition, "reason" | "
   for (const record of state.database.store(customResourceDefinitions).records()) {
     const other = specOf(record.object);
     if (record.object.metadata.name === object.metadata.name || other.group !== spec.group) continue;
-    if (!state.registry.views().some((view) => view.group === other.group && view.definition.plural === other.names.plural)) continue;
+    if (
+      !state.registry
+        .views()
+        .some((view) => view.group === other.group && view.definition.plural === other.names.plural)
+    )
+      continue;
     const kinds = new Set([other.names.kind, other.names.listKind]);
-    if (kinds.has(spec.names.kind)) return { reason: "KindConflict", message: `${JSON.stringify(spec.names.kind)} is already in use` };
-    if (kinds.has(spec.names.listKind)) return { reason: "ListKindConflict", message: `${JSON.stringify(spec.names.listKind)} is already in use` };
+    if (kinds.has(spec.names.kind))
+      return { reason: "KindConflict", message: `${JSON.stringify(spec.names.kind)} is already in use` };
+    if (kinds.has(spec.names.listKind))
+      return { reason: "ListKindConflict", message: `${JSON.stringify(spec.names.listKind)} is already in use` };
     const short = spec.names.shortNames?.find((name) => other.names.shortNames?.includes(name));
-    if (short !== undefined) return { reason: "ShortNamesConflict", message: `${JSON.stringify(short)} is already in use` };
+    if (short !== undefined)
+      return { reason: "ShortNamesConflict", message: `${JSON.stringify(short)} is already in use` };
   }
   return undefined;
 }
@@ -86,7 +94,9 @@ function wantedStatus(state: ApiState, object: ApiObject): Fields | undefined {
 
 const isEstablished = (object: ApiObject): boolean => {
   const status = object["status"] as { conditions?: Condition[] | null } | undefined;
-  return (status?.conditions ?? []).some((condition) => condition.type === "Established" && condition.status === "True");
+  return (status?.conditions ?? []).some(
+    (condition) => condition.type === "Established" && condition.status === "True",
+  );
 };
 
 /** Starts following; the views of established definitions are in the registry from then on. */

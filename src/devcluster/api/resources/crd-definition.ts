@@ -106,7 +106,11 @@ const status = struct(
   ["conditions", "acceptedNames", "storedVersions"],
 );
 
-const type = struct("CustomResourceDefinition", { metadata: objectMetaType, spec, status }, ["metadata", "spec", "status"]);
+const type = struct("CustomResourceDefinition", { metadata: objectMetaType, spec, status }, [
+  "metadata",
+  "spec",
+  "status",
+]);
 
 /** The view of apiextensions.k8s.io/v1. */
 export const definitionView: View = {
@@ -143,4 +147,3 @@ export const definitionView: View = {
   toStored: undefined,
   openApi: {},
 };
-

@@ -1,5 +1,5 @@
 /** Views made from a CustomResourceDefinition. */
-import { isFields } from "../objects.ts";
+import { asText, isFields } from "../objects.ts";
 import type { ApiObject, Fields } from "../objects.ts";
 import { customResourceType } from "../schema/structural.ts";
 import { metadataFields } from "../selectors/fields.ts";
@@ -26,12 +26,10 @@ function cellOf(column: PrinterColumn): Column["cell"] {
       case "date":
         return typeof value === "string" ? age(value, now) : null;
       default:
-        return found.length > 1 ? found.map(text).join(",") : text(value);
+        return found.length > 1 ? found.map(asText).join(",") : asText(value);
     }
   };
 }
-
-const text = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
 function columnsOf(version: DefinitionVersion): readonly Column[] {
   if (version.additionalPrinterColumns === undefined || version.additionalPrinterColumns.length === 0) {
@@ -56,8 +54,14 @@ function openApiOf(version: DefinitionVersion): Fields {
     ...schema,
     type: "object",
     properties: {
-      apiVersion: { type: "string", description: "APIVersion defines the versioned schema of this representation of an object." },
-      kind: { type: "string", description: "Kind is a string value representing the REST resource this object represents." },
+      apiVersion: {
+        type: "string",
+        description: "APIVersion defines the versioned schema of this representation of an object.",
+      },
+      kind: {
+        type: "string",
+        description: "Kind is a string value representing the REST resource this object represents.",
+      },
       metadata: { type: "object", description: "Standard object's metadata." },
       ...properties,
     },
@@ -68,7 +72,7 @@ function fieldReaders(version: DefinitionVersion): View["fieldReaders"] {
   const readers = new Map(metadataFields);
   for (const { jsonPath } of version.selectableFields ?? []) {
     const find = evaluateJsonPath(jsonPath);
-    readers.set(jsonPath.replace(/^\./, ""), (object) => String(find(object)[0] ?? ""));
+    readers.set(jsonPath.replace(/^\./, ""), (object) => asText(find(object)[0] ?? ""));
   }
   return readers;
 }
@@ -118,7 +122,12 @@ export function viewsOf(object: ApiObject): readonly View[] {
       const schema = version.schema?.openAPIV3Schema ?? {};
       const warning =
         version.deprecationWarning ??
-        `${apiVersion} ${names.kind} is deprecated${newest(spec.versions.map((v) => v.name), version.name, spec.group, names.kind)}`;
+        `${apiVersion} ${names.kind} is deprecated${newest(
+          spec.versions.map((v) => v.name),
+          version.name,
+          spec.group,
+          names.kind,
+        )}`;
       return {
         definition,
         version: version.name,

@@ -25,13 +25,17 @@ function filterStep(expression: string): Step {
   const wanted = literal((match[3] ?? "").trim());
   const equal = match[2] === "==";
   return (values) =>
-    values.flatMap((value) => (Array.isArray(value) ? value.filter((item) => (path(item)[0] === wanted) === equal) : []));
+    values.flatMap((value) =>
+      Array.isArray(value) ? value.filter((item) => (path(item)[0] === wanted) === equal) : [],
+    );
 }
 
 function bracketStep(body: string): Step {
   const filter = /^\?\((.*)\)$/s.exec(body);
   if (filter !== null) return filterStep(filter[1] ?? "");
-  if (body === "*") return (values) => values.flatMap((value) => (Array.isArray(value) ? value : isFields(value) ? Object.values(value) : []));
+  if (body === "*")
+    return (values) =>
+      values.flatMap((value) => (Array.isArray(value) ? value : isFields(value) ? Object.values(value) : []));
   if (/^-?\d+$/.test(body)) {
     return (values) =>
       values.flatMap((value) => {

@@ -28,7 +28,7 @@ export function compileRule(expression: string): ParseResult | Error {
   try {
     result = environment.parse(expression);
     const checked = result.check();
-    if (checked.valid !== true) result = checked.error ?? new Error("does not type-check");
+    if (!checked.valid) result = checked.error ?? new Error("does not type-check");
   } catch (error) {
     result = error instanceof Error ? error : new Error(String(error));
   }
@@ -88,11 +88,11 @@ class Rules {
   #properties(value: Fields, old: unknown, schema: StructuralSchema, path: string): void {
     const before = isFields(old) ? old : {};
     for (const key of Object.keys(value)) {
-      const property = own((schema.properties ?? {}) as Fields, key);
+      const property = own(schema.properties ?? {}, key);
       const below = property ?? (isFields(schema.additionalProperties) ? schema.additionalProperties : undefined);
       if (below === undefined) continue;
       const at = property === undefined ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
-      this.visit(value[key], own(before, key), below as StructuralSchema, at);
+      this.visit(value[key], own(before, key), below, at);
     }
   }
 
@@ -102,14 +102,18 @@ class Rules {
     if (!usesOldSelf(rule) && old !== undefined && deepEqual(value, old)) return;
     const program = compileRule(rule.rule);
     if (program instanceof Error) {
-      this.errors.push(fieldInvalid(path, schema.type ?? "object", `${program.message} evaluating rule: ${ruleName(rule)}`));
+      this.errors.push(
+        fieldInvalid(path, schema.type ?? "object", `${program.message} evaluating rule: ${ruleName(rule)}`),
+      );
       return;
     }
     const scope = { self: celValue(value, schema), oldSelf: old === undefined ? null : celValue(old, schema) };
     try {
       if (program(scope) === true) return;
     } catch (error) {
-      this.errors.push(fieldInvalid(path, schema.type ?? "object", `${runtimeText(error)} evaluating rule: ${ruleName(rule)}`));
+      this.errors.push(
+        fieldInvalid(path, schema.type ?? "object", `${runtimeText(error)} evaluating rule: ${ruleName(rule)}`),
+      );
       return;
     }
     this.errors.push(errorOf(rule, path, messageOf(rule, scope), value));
@@ -119,7 +123,10 @@ class Rules {
 const ruleName = (rule: CelRule): string => rule.message ?? rule.rule;
 
 function runtimeText(error: unknown): string {
-  const text = error instanceof Error ? ((error as { summary?: string }).summary ?? error.message.split("\n")[0] ?? "") : String(error);
+  const text =
+    error instanceof Error
+      ? ((error as { summary?: string }).summary ?? error.message.split("\n")[0] ?? "")
+      : String(error);
   const missing = /^No such key: (.+)$/i.exec(text);
   return missing === null ? text : `no such key: ${missing[1]}`;
 }
@@ -142,7 +149,8 @@ function messageOf(rule: CelRule, scope: Record<string, unknown>): string {
 function oldItems(old: unknown, schema: StructuralSchema): (item: unknown) => unknown {
   const keys = schema["x-kubernetes-list-map-keys"];
   if (!Array.isArray(old) || schema["x-kubernetes-list-type"] !== "map" || keys === undefined) return () => undefined;
-  const id = (item: unknown): string => canonicalJson(isFields(item) ? keys.map((key) => own(item, key) ?? null) : item);
+  const id = (item: unknown): string =>
+    canonicalJson(isFields(item) ? keys.map((key) => own(item, key) ?? null) : item);
   const byKey = new Map(old.map((item) => [id(item), item]));
   return (item) => byKey.get(id(item));
 }

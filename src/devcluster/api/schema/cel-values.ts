@@ -4,7 +4,9 @@ import type { Fields } from "../objects.ts";
 import type { StructuralSchema } from "./structural.ts";
 
 const RESERVED = new Set(
-  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(" "),
+  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
+    " ",
+  ),
 );
 
 /** The CEL name of a property (Kubernetes' escaping: `a-b` is written `a__dash__b`); undefined when it cannot be named. */
@@ -22,7 +24,7 @@ function objectValue(value: Fields, schema: StructuralSchema): Fields {
   const result: Fields = {};
   const extra = isFields(schema.additionalProperties) ? (schema.additionalProperties as StructuralSchema) : undefined;
   for (const key of Object.keys(value)) {
-    const property = schema.properties === undefined ? undefined : own(schema.properties as Fields, key);
+    const property = schema.properties === undefined ? undefined : own(schema.properties, key);
     if (property !== undefined) {
       const name = celName(key);
       if (name !== undefined) result[name] = celValue(value[key], property as StructuralSchema);

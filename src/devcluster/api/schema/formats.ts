@@ -4,7 +4,8 @@ import { isIPv4, isIPv6 } from "node:net";
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 const DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 const GO_DURATION = /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*$|^0$/;
-const WORD_DURATION = /^\d+\s*(ns|nano|us|µs|micro|ms|milli|s|sec|secs|second|seconds|m|min|mins|minute|minutes|h|hr|hrs|hour|hours|d|day|days|w|wk|week|weeks)$/i;
+const WORD_DURATION =
+  /^\d+\s*(ns|nano|us|µs|micro|ms|milli|s|sec|secs|second|seconds|m|min|mins|minute|minutes|h|hr|hrs|hour|hours|d|day|days|w|wk|week|weeks)$/i;
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const EMAIL = /^[^\s@<>]+@[^\s@<>]+$/;
 const HOSTNAME = /^([a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)(\.[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)*\.?$/;
@@ -43,4 +44,23 @@ export const hasFormat = (text: string, format: string): boolean | undefined => 
 
 /** Formats that cause no `unrecognized format` warning. */
 export const knownFormat = (format: string): boolean =>
-  format in formats || ["int32", "int64", "float", "double", "password", "binary", "regex", "mac", "isbn", "isbn10", "isbn13", "creditcard", "ssn", "hexcolor", "rgbcolor", "bsonobjectid", "k8s-long-name"].includes(format);
+  format in formats ||
+  [
+    "int32",
+    "int64",
+    "float",
+    "double",
+    "password",
+    "binary",
+    "regex",
+    "mac",
+    "isbn",
+    "isbn10",
+    "isbn13",
+    "creditcard",
+    "ssn",
+    "hexcolor",
+    "rgbcolor",
+    "bsonobjectid",
+    "k8s-long-name",
+  ].includes(format);

@@ -129,7 +129,9 @@ function decodeStruct(value: Fields, node: StructNode, path: string, report: Dec
   for (const [name, field] of node.fields) {
     const given = own(value, name);
     const decoded =
-      given === undefined || given === null ? undefined : decodeValue(given, field.type, node.name, join(path, name), report);
+      given === undefined || given === null
+        ? undefined
+        : decodeValue(given, field.type, node.name, join(path, name), report);
     setField(result, name, field, decoded);
   }
   for (const name of Object.keys(value)) if (!node.fields.has(name)) report.unknown.push(join(path, name));
@@ -150,7 +152,8 @@ function decodeValue(value: unknown, node: TypeNode, owner: string, path: string
       const result: Fields = {};
       for (const key of Object.keys(value)) {
         const item = value[key];
-        const decoded = item === null ? zeroOf(node.values) : decodeValue(item, node.values, owner, join(path, key), report);
+        const decoded =
+          item === null ? zeroOf(node.values) : decodeValue(item, node.values, owner, join(path, key), report);
         setOwn(result, key, decoded ?? "");
       }
       return result;

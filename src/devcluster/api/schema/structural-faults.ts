@@ -32,19 +32,26 @@ class Check {
     }
     if (schema.items !== undefined) this.node(schema.items, `${path}.items`, false);
     if (isFields(schema.additionalProperties)) {
-      this.node(schema.additionalProperties as StructuralSchema, `${path}.additionalProperties`, false);
+      this.node(schema.additionalProperties, `${path}.additionalProperties`, false);
     }
   }
 
   #type(schema: StructuralSchema, path: string, root: boolean): void {
     const types = ["array", "boolean", "integer", "number", "object", "string"];
-    if (schema.type && !types.includes(schema.type)) this.errors.push(fieldNotSupported(`${path}.type`, schema.type, types));
-    const free = schema["x-kubernetes-int-or-string"] === true || schema["x-kubernetes-preserve-unknown-fields"] === true;
+    if (schema.type && !types.includes(schema.type))
+      this.errors.push(fieldNotSupported(`${path}.type`, schema.type, types));
+    const free =
+      schema["x-kubernetes-int-or-string"] === true || schema["x-kubernetes-preserve-unknown-fields"] === true;
     if (root) {
       if (!schema.type) this.errors.push(fieldRequired(`${path}.type`, "must not be empty at the root"));
-      else if (schema.type !== "object") this.errors.push(fieldInvalid(`${path}.type`, schema.type, "must be object at the root"));
+      else if (schema.type !== "object")
+        this.errors.push(fieldInvalid(`${path}.type`, schema.type, "must be object at the root"));
     } else if (!schema.type && !free) {
-      const what = path.endsWith("]") ? "specified object fields" : path.endsWith(".items") ? "specified array items" : "specified object fields";
+      const what = path.endsWith("]")
+        ? "specified object fields"
+        : path.endsWith(".items")
+          ? "specified array items"
+          : "specified object fields";
       this.errors.push(fieldRequired(`${path}.type`, `must not be empty for ${what}`));
     }
   }
@@ -52,10 +59,22 @@ class Check {
   #forbidden(schema: Fields, path: string): void {
     if (schema["$ref"] !== undefined) this.errors.push(fieldForbidden(`${path}.$ref`, "$ref is not supported"));
     if (schema["uniqueItems"] === true) {
-      this.errors.push(fieldForbidden(`${path}.uniqueItems`, "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"));
+      this.errors.push(
+        fieldForbidden(
+          `${path}.uniqueItems`,
+          "uniqueItems cannot be set to true since the runtime complexity becomes quadratic",
+        ),
+      );
     }
-    if (isFields(schema["properties"]) && Object.keys(schema["properties"]).length > 0 && schema["additionalProperties"] !== undefined && schema["additionalProperties"] !== false) {
-      this.errors.push(fieldForbidden(`${path}.additionalProperties`, "additionalProperties and properties are mutual exclusive"));
+    if (
+      isFields(schema["properties"]) &&
+      Object.keys(schema["properties"]).length > 0 &&
+      schema["additionalProperties"] !== undefined &&
+      schema["additionalProperties"] !== false
+    ) {
+      this.errors.push(
+        fieldForbidden(`${path}.additionalProperties`, "additionalProperties and properties are mutual exclusive"),
+      );
     }
   }
 
@@ -65,13 +84,18 @@ class Check {
     if (schema["x-kubernetes-list-type"] !== "map") return;
     const keys = schema["x-kubernetes-list-map-keys"] ?? [];
     if (keys.length === 0) {
-      this.errors.push(fieldRequired(`${path}.x-kubernetes-list-map-keys`, "must not be empty if x-kubernetes-list-type is map"));
+      this.errors.push(
+        fieldRequired(`${path}.x-kubernetes-list-map-keys`, "must not be empty if x-kubernetes-list-type is map"),
+      );
     }
     for (const key of keys) {
       const property = schema.items?.properties?.[key];
       if (property !== undefined && property.default === undefined && !(schema.items?.required ?? []).includes(key)) {
         this.errors.push(
-          fieldRequired(`${path}.items.properties[${key}].default`, "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"),
+          fieldRequired(
+            `${path}.items.properties[${key}].default`,
+            "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property",
+          ),
         );
       }
     }
@@ -96,7 +120,9 @@ class Check {
       RE2JS.compile(schema.pattern);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.errors.push(fieldInvalid(`${path}.pattern`, schema.pattern, `must be a valid regular expression, but isn't: ${why}`));
+      this.errors.push(
+        fieldInvalid(`${path}.pattern`, schema.pattern, `must be a valid regular expression, but isn't: ${why}`),
+      );
     }
   }
 

@@ -60,7 +60,13 @@ const additional = (schema: StructuralSchema): StructuralSchema | undefined => {
 const join = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
 
 /** A copy without the fields that the schema does not specify; their paths go to `unknown`. */
-export function prune(value: unknown, schema: StructuralSchema, path: string, unknown: string[], root = false): unknown {
+export function prune(
+  value: unknown,
+  schema: StructuralSchema,
+  path: string,
+  unknown: string[],
+  root = false,
+): unknown {
   if (Array.isArray(value)) {
     const items = schema.items;
     if (items === undefined) return value;
@@ -73,9 +79,10 @@ export function prune(value: unknown, schema: StructuralSchema, path: string, un
   const result: Fields = {};
   for (const key of Object.keys(value)) {
     const item = value[key];
-    const property = schema.properties === undefined ? undefined : own(schema.properties as Fields, key);
+    const property = schema.properties === undefined ? undefined : own(schema.properties, key);
     if (embedded && (key === "metadata" || key === "apiVersion" || key === "kind")) setOwn(result, key, item);
-    else if (property !== undefined) setOwn(result, key, prune(item, property as StructuralSchema, join(path, key), unknown));
+    else if (property !== undefined)
+      setOwn(result, key, prune(item, property as StructuralSchema, join(path, key), unknown));
     else if (extra !== undefined) setOwn(result, key, prune(item, extra, join(path, key), unknown));
     else if (open) setOwn(result, key, item);
     else unknown.push(join(path, key));
@@ -112,7 +119,7 @@ export function dropNulls(value: unknown, schema: StructuralSchema): void {
   }
   if (!isFields(value)) return;
   for (const key of Object.keys(value)) {
-    const property = schema.properties === undefined ? undefined : own(schema.properties as Fields, key);
+    const property = schema.properties === undefined ? undefined : own(schema.properties, key);
     const below = (property as StructuralSchema | undefined) ?? additional(schema);
     if (below === undefined) continue;
     if (value[key] === null && below.nullable !== true && property !== undefined) delete value[key];

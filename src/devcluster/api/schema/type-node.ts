@@ -3,7 +3,17 @@
  * (structural.ts) both give such a tree; server-side apply, strategic merge, decoding and managed fields walk it.
  */
 
-export type ScalarType = "string" | "bool" | "int32" | "int64" | "double" | "bytes" | "time" | "microTime" | "quantity" | "intOrString";
+export type ScalarType =
+  | "string"
+  | "bool"
+  | "int32"
+  | "int64"
+  | "double"
+  | "bytes"
+  | "time"
+  | "microTime"
+  | "quantity"
+  | "intOrString";
 
 export interface ScalarNode {
   readonly kind: "scalar";

@@ -70,10 +70,15 @@ class Validation {
   #string(value: string, schema: StructuralSchema, path: string): void {
     const length = [...value].length;
     // only the first of these is told
-    if (schema.maxLength !== undefined && length > schema.maxLength) this.errors.push(fieldTooLong(path, schema.maxLength));
+    if (schema.maxLength !== undefined && length > schema.maxLength)
+      this.errors.push(fieldTooLong(path, schema.maxLength));
     else if (schema.minLength !== undefined && length < schema.minLength) {
       this.#refuse(path, value, `should be at least ${schema.minLength} chars long`);
-    } else if (schema.pattern !== undefined && schema.pattern !== "" && !compiledPattern(schema.pattern).matcher(value).find()) {
+    } else if (
+      schema.pattern !== undefined &&
+      schema.pattern !== "" &&
+      !compiledPattern(schema.pattern).matcher(value).find()
+    ) {
       this.#refuse(path, value, `should match '${schema.pattern}'`);
     }
     if (schema.format !== undefined && hasFormat(value, schema.format) === false) {
@@ -88,10 +93,18 @@ class Validation {
       this.#refuse(path, value, `should be a multiple of ${multipleOf}`);
     }
     if (maximum !== undefined && (schema.exclusiveMaximum === true ? value >= maximum : value > maximum)) {
-      this.#refuse(path, value, `should be less than ${schema.exclusiveMaximum === true ? "" : "or equal to "}${maximum}`);
+      this.#refuse(
+        path,
+        value,
+        `should be less than ${schema.exclusiveMaximum === true ? "" : "or equal to "}${maximum}`,
+      );
     }
     if (minimum !== undefined && (schema.exclusiveMinimum === true ? value <= minimum : value < minimum)) {
-      this.#refuse(path, value, `should be greater than ${schema.exclusiveMinimum === true ? "" : "or equal to "}${minimum}`);
+      this.#refuse(
+        path,
+        value,
+        `should be greater than ${schema.exclusiveMinimum === true ? "" : "or equal to "}${minimum}`,
+      );
     }
     if (schema.format === "int32" && schema.type === "integer" && Math.abs(value) > 2 ** 31 - 1) {
       this.errors.push(fieldInvalid("", "", `Checked value must be of type integer with format int32 in ${path}`));
@@ -138,7 +151,7 @@ class Validation {
     for (const key of Object.keys(value)) {
       if (path === "" && (key === "metadata" || key === "apiVersion" || key === "kind")) continue;
       const property = own(properties, key) ?? (isFields(extra) ? extra : undefined);
-      if (property !== undefined) this.value(value[key], own(before, key), property as StructuralSchema, child(path, key));
+      if (property !== undefined) this.value(value[key], own(before, key), property, child(path, key));
     }
     for (const key of schema.required ?? []) {
       if (own(value, key) === undefined) this.errors.push(fieldRequired(child(path, key)));

@@ -78,16 +78,16 @@ function operatorTest(tokens: Tokens): Test {
       return (value) => value !== undefined && (operator === ">" ? Number(value) > limit : Number(value) < limit);
     }
     default:
-      throw badRequest(
-        `unable to parse requirement: found '${operator}', expected: in, notin, =, ==, !=, gt, lt`,
-      );
+      throw badRequest(`unable to parse requirement: found '${operator}', expected: in, notin, =, ==, !=, gt, lt`);
   }
 }
 
 function requirement(tokens: Tokens): Requirement {
   const absent = tokens.takeIf("!");
   if (!isWord(tokens.next)) {
-    throw badRequest(`unable to parse requirement: found '${tokens.next ?? ""}', expected: !, identifier, or 'end of string'`);
+    throw badRequest(
+      `unable to parse requirement: found '${tokens.next ?? ""}', expected: !, identifier, or 'end of string'`,
+    );
   }
   const key = tokens.take();
   if (absent) return { key, test: (value) => value === undefined };

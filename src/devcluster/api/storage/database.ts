@@ -34,14 +34,8 @@ export class Database {
     const id = qualified(resource.plural, resource.group);
     const known = this.#stores.get(id);
     if (known !== undefined) return known;
-    const database = this;
     const store = new ResourceStore(
-      {
-        next: () => ++database.#revision,
-        get current() {
-          return database.#revision;
-        },
-      },
+      { next: () => ++this.#revision, current: () => this.#revision },
       this.#historyCapacity,
     );
     store.history.expire(this.#dropped.get(id) ?? 0);

@@ -10,7 +10,7 @@ export type ChangeListener = (change: Change) => void;
 /** Gives each write its revision: one counter for all resources. */
 export interface RevisionSource {
   next(): number;
-  readonly current: number;
+  current(): number;
 }
 
 export class ResourceStore {
@@ -30,7 +30,7 @@ export class ResourceStore {
   }
 
   get revision(): number {
-    return this.#revisions.current;
+    return this.#revisions.current();
   }
 
   get(key: string): StoredVersion | undefined {

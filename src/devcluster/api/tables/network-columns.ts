@@ -1,6 +1,6 @@
 /** Columns of services, endpoints and ingresses. */
 import { isFields, listAt, at, stringAt } from "../objects.ts";
-import type { ApiObject, Fields } from "../objects.ts";
+import type { ApiObject } from "../objects.ts";
 import type { Column } from "../resources/definition.ts";
 import { ageColumn, column, nameColumn, wide } from "./columns.ts";
 
@@ -121,7 +121,7 @@ function classParameters(object: ApiObject): string {
   const parameters = at(object, "spec", "parameters");
   if (!isFields(parameters)) return "<none>";
   const group = stringAt(parameters, "apiGroup");
-  const kind = stringAt(parameters as Fields, "kind");
+  const kind = stringAt(parameters, "kind");
   return `${kind}${group === "" ? "" : `.${group}`}/${stringAt(parameters, "name")}`;
 }
 
@@ -129,7 +129,9 @@ export const ingressClassColumns: readonly Column[] = [
   {
     ...nameColumn,
     cell: (object) =>
-      object.metadata.annotations?.[DEFAULT_CLASS] === "true" ? `${object.metadata.name} (default)` : object.metadata.name,
+      object.metadata.annotations?.[DEFAULT_CLASS] === "true"
+        ? `${object.metadata.name} (default)`
+        : object.metadata.name,
   },
   column("Controller", (object) => stringAt(object, "spec", "controller")),
   column("Parameters", classParameters),

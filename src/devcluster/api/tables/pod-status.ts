@@ -17,7 +17,9 @@ const number = (value: unknown, key: string): number => {
 };
 
 const isRestartable = (object: ApiObject, name: string): boolean =>
-  listAt(object, "spec", "initContainers").some((c) => stringAt(c, "name") === name && stringAt(c, "restartPolicy") === "Always");
+  listAt(object, "spec", "initContainers").some(
+    (c) => stringAt(c, "name") === name && stringAt(c, "restartPolicy") === "Always",
+  );
 
 function terminatedText(status: unknown, prefix: string): string | undefined {
   const terminated = at(status, "state", "terminated");
@@ -55,7 +57,9 @@ function containersText(object: ApiObject, fallback: string): string {
     else if (at(status, "ready") === true && at(status, "state", "running") !== undefined) running = true;
   }
   if (text !== "Completed" || !running) return text;
-  const ready = listAt(object, "status", "conditions").some((c) => stringAt(c, "type") === "Ready" && stringAt(c, "status") === "True");
+  const ready = listAt(object, "status", "conditions").some(
+    (c) => stringAt(c, "type") === "Ready" && stringAt(c, "status") === "True",
+  );
   return ready ? "Running" : "NotReady";
 }
 
@@ -68,10 +72,15 @@ export function podStatus(object: ApiObject, now: number): PodStatus {
   ];
   const ready = statuses.filter((status) => at(status, "ready") === true).length;
   const restarts = statuses.reduce<number>((sum, status) => sum + number(status, "restartCount"), 0);
-  const last = statuses.map((status) => stringAt(status, "lastState", "terminated", "finishedAt")).toSorted().at(-1) ?? "";
+  const last =
+    statuses
+      .map((status) => stringAt(status, "lastState", "terminated", "finishedAt"))
+      .toSorted()
+      .at(-1) ?? "";
   const phase = stringAt(object, "status", "reason") || stringAt(object, "status", "phase");
   let text = initText(object) ?? containersText(object, phase);
-  if (object.metadata.deletionTimestamp !== undefined) text = stringAt(object, "status", "reason") === "NodeLost" ? "Unknown" : "Terminating";
+  if (object.metadata.deletionTimestamp !== undefined)
+    text = stringAt(object, "status", "reason") === "NodeLost" ? "Unknown" : "Terminating";
   return {
     ready: `${ready}/${containers.length + sidecars.length}`,
     text,

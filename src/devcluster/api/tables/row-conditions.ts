@@ -7,7 +7,6 @@ export function rowConditions(view: View, object: ApiObject): readonly Fields[] 
   if (view.definition.kind !== "Pod" || !view.definition.builtIn) return undefined;
   const phase = stringAt(object, "status", "phase");
   if (phase !== "Succeeded" && phase !== "Failed") return undefined;
-  const message =
-    phase === "Succeeded" ? "The pod has completed successfully." : "The pod failed.";
+  const message = phase === "Succeeded" ? "The pod has completed successfully." : "The pod failed.";
   return [{ type: "Completed", status: "True", reason: phase, message }];
 }

@@ -18,7 +18,9 @@ function readinessGates(object: ApiObject): string {
   const gates = listAt(object, "spec", "readinessGates").map((gate) => stringAt(gate, "conditionType"));
   if (gates.length === 0) return "<none>";
   const conditions = listAt(object, "status", "conditions");
-  const met = gates.filter((gate) => conditions.some((c) => stringAt(c, "type") === gate && stringAt(c, "status") === "True"));
+  const met = gates.filter((gate) =>
+    conditions.some((c) => stringAt(c, "type") === gate && stringAt(c, "status") === "True"),
+  );
   return `${met.length}/${gates.length}`;
 }
 
@@ -38,8 +40,16 @@ export const podColumns: readonly Column[] = [
 ];
 
 const containers = (object: ApiObject): readonly unknown[] => listAt(object, "spec", "template", "spec", "containers");
-const containersColumn = wide("Containers", (object) => containers(object).map((c) => stringAt(c, "name")).join(","));
-const imagesColumn = wide("Images", (object) => containers(object).map((c) => stringAt(c, "image")).join(","));
+const containersColumn = wide("Containers", (object) =>
+  containers(object)
+    .map((c) => stringAt(c, "name"))
+    .join(","),
+);
+const imagesColumn = wide("Images", (object) =>
+  containers(object)
+    .map((c) => stringAt(c, "image"))
+    .join(","),
+);
 const selectorColumn = wide("Selector", (object) => labelsText(at(object, "spec", "selector", "matchLabels")));
 const integer = { type: "integer" } as const;
 
@@ -79,10 +89,20 @@ function nodeRoles(object: ApiObject): string {
   return orNone(roles.toSorted().join(","));
 }
 
-const nodeAddress = (type: string) => (object: ApiObject): string =>
-  orNone(stringAt(listAt(object, "status", "addresses").find((a) => stringAt(a, "type") === type), "address"));
+const nodeAddress =
+  (type: string) =>
+  (object: ApiObject): string =>
+    orNone(
+      stringAt(
+        listAt(object, "status", "addresses").find((a) => stringAt(a, "type") === type),
+        "address",
+      ),
+    );
 
-const nodeInfo = (field: string) => (object: ApiObject): string => stringAt(object, "status", "nodeInfo", field) || "<unknown>";
+const nodeInfo =
+  (field: string) =>
+  (object: ApiObject): string =>
+    stringAt(object, "status", "nodeInfo", field) || "<unknown>";
 
 export const nodeColumns: readonly Column[] = [
   nameColumn,

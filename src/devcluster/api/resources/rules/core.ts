@@ -46,7 +46,8 @@ function dataErrors(object: ApiObject, fields: readonly string[]): FieldError[] 
 function immutableErrors(object: ApiObject, old: ApiObject | undefined, fields: readonly string[]): FieldError[] {
   if (old?.["immutable"] !== true) return [];
   const errors: FieldError[] = [];
-  if (object["immutable"] !== true) errors.push(fieldForbidden("immutable", "field is immutable when `immutable` is set"));
+  if (object["immutable"] !== true)
+    errors.push(fieldForbidden("immutable", "field is immutable when `immutable` is set"));
   for (const field of fields) {
     if (!deepEqual(object[field], old[field])) {
       errors.push(fieldForbidden(field, "field is immutable when `immutable` is set"));
@@ -60,7 +61,8 @@ export const configMapRules: KindRules = {
     const errors = dataErrors(object, ["data", "binaryData"]);
     const data = isFields(object["data"]) ? object["data"] : {};
     for (const key of Object.keys(isFields(object["binaryData"]) ? object["binaryData"] : {})) {
-      if (Object.hasOwn(data, key)) errors.push(fieldInvalid(`data[${key}]`, key, "duplicate of key present in binaryData"));
+      if (Object.hasOwn(data, key))
+        errors.push(fieldInvalid(`data[${key}]`, key, "duplicate of key present in binaryData"));
     }
     return [...errors, ...immutableErrors(object, old, ["data", "binaryData"])];
   },

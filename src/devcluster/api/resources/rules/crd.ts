@@ -10,7 +10,7 @@ import { schemaFaults } from "../../schema/structural-faults.ts";
 
 function defaults(object: ApiObject): void {
   const spec = isFields(object["spec"]) ? object["spec"] : {};
-  const names = isFields(spec["names"]) ? (spec["names"] as Fields) : {};
+  const names = isFields(spec["names"]) ? spec["names"] : {};
   const kind = typeof names["kind"] === "string" ? names["kind"] : "";
   const filled: Fields = { ...names };
   if (!filled["singular"]) filled["singular"] = kind.toLowerCase();
@@ -65,7 +65,13 @@ function validate(object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const versions = spec.versions ?? [];
   const storages = versions.filter((version) => version.storage).length;
   if (storages !== 1) {
-    errors.push(fieldInvalid("spec.versions", versions.map((version) => version.name), "must have exactly one version marked as storage version"));
+    errors.push(
+      fieldInvalid(
+        "spec.versions",
+        versions.map((version) => version.name),
+        "must have exactly one version marked as storage version",
+      ),
+    );
   }
   const single = versions.length === 1;
   for (const [i, version] of versions.entries()) {
@@ -99,7 +105,16 @@ function immutable(object: ApiObject, old: ApiObject): FieldError[] {
   const stored = (object["status"] as { storedVersions?: string[] } | undefined)?.storedVersions ?? [];
   for (const [i, name] of stored.entries()) {
     if (!now.versions.some((version) => version.name === name)) {
-      errors.push(fieldInvalid(`status.storedVersions[${i}]`, name, "missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions".replaceAll("v1", name)));
+      errors.push(
+        fieldInvalid(
+          `status.storedVersions[${i}]`,
+          name,
+          "missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions".replaceAll(
+            "v1",
+            name,
+          ),
+        ),
+      );
     }
   }
   return errors;

@@ -1,6 +1,6 @@
 /** Rules of ingresses and ingress classes. */
 import { isIP } from "node:net";
-import { at, isFields, listAt, stringAt } from "../../objects.ts";
+import { asText, at, isFields, listAt, stringAt } from "../../objects.ts";
 import type { ApiObject, Fields } from "../../objects.ts";
 import { labelFault, subdomainFault } from "../../operations/metadata.ts";
 import { fieldInvalid, fieldNotSupported, fieldRequired } from "../../status.ts";
@@ -21,7 +21,8 @@ function backendErrors(backend: unknown, path: string): FieldError[] {
   if (isFields(service) && isFields(resource)) {
     return [fieldInvalid(path, "", "cannot set both resource and service backends")];
   }
-  if (!isFields(service) && !isFields(resource)) return [fieldInvalid(path, "", "resource or service backend is required")];
+  if (!isFields(service) && !isFields(resource))
+    return [fieldInvalid(path, "", "resource or service backend is required")];
   if (!isFields(service)) return errors;
   if (stringAt(service, "name") === "") errors.push(fieldRequired(`${path}.service.name`));
   const name = stringAt(service, "port", "name");
@@ -42,7 +43,7 @@ function pathErrors(entry: unknown, path: string): FieldError[] {
   const type = at(entry, "pathType");
   const text = stringAt(entry, "path");
   if (type === undefined) errors.push(fieldRequired(`${path}.pathType`, "pathType must be specified"));
-  else if (!PATH_TYPES.includes(String(type))) errors.push(fieldNotSupported(`${path}.pathType`, type, PATH_TYPES));
+  else if (!PATH_TYPES.includes(asText(type))) errors.push(fieldNotSupported(`${path}.pathType`, type, PATH_TYPES));
   else if (type !== "ImplementationSpecific") {
     if (!text.startsWith("/")) errors.push(fieldInvalid(`${path}.path`, text, "must be an absolute path"));
     for (const bad of ["//", "/./", "/../", "%2f", "%2F"]) {
@@ -73,7 +74,13 @@ function validateIngress(object: ApiObject, old: ApiObject | undefined): FieldEr
   const annotation = object.metadata.annotations?.[CLASS_ANNOTATION];
   const className = at(spec, "ingressClassName");
   if (old === undefined && annotation !== undefined && typeof className === "string" && className !== annotation) {
-    errors.push(fieldInvalid("annotations.kubernetes.io/ingress.class", annotation, "must match `ingressClassName` when both are specified"));
+    errors.push(
+      fieldInvalid(
+        "annotations.kubernetes.io/ingress.class",
+        annotation,
+        "must match `ingressClassName` when both are specified",
+      ),
+    );
   }
   if (rules.length === 0 && fallback === undefined) {
     errors.push(fieldInvalid("spec", null, "either `defaultBackend` or `rules` must be specified"));
@@ -89,7 +96,8 @@ function validateIngress(object: ApiObject, old: ApiObject | undefined): FieldEr
     for (const [n, entry] of paths.entries()) errors.push(...pathErrors(entry, `${path}.http.paths[${n}]`));
   }
   for (const [i, tls] of listAt(spec, "tls").entries()) {
-    for (const [n, host] of listAt(tls, "hosts").entries()) errors.push(...hostErrors(String(host), `spec.tls[${i}].hosts[${n}]`));
+    for (const [n, host] of listAt(tls, "hosts").entries())
+      errors.push(...hostErrors(String(host), `spec.tls[${i}].hosts[${n}]`));
   }
   if (typeof className === "string") {
     const fault = subdomainFault(className);
@@ -135,7 +143,9 @@ export const ingressClassRules: KindRules = {
     const errors: FieldError[] = [];
     if (controller === "") errors.push(fieldRequired("spec.controller"));
     else if (!/^[a-z0-9.-]+\/.+$/.test(controller)) {
-      errors.push(fieldInvalid("spec.controller", controller, `must be a domain-prefixed path (such as "acme.io/foo")`));
+      errors.push(
+        fieldInvalid("spec.controller", controller, `must be a domain-prefixed path (such as "acme.io/foo")`),
+      );
     }
     if (old !== undefined && stringAt(old, "spec", "controller") !== controller) {
       errors.push(fieldInvalid("spec.controller", controller, "field is immutable"));
@@ -150,8 +160,10 @@ function addressErrors(type: unknown, endpoint: unknown, path: string): FieldErr
   const errors: FieldError[] = [];
   for (const [i, address] of addresses.entries()) {
     const at = `${path}.addresses[${i}]`;
-    if (type === "IPv4" && isIP(address) !== 4) errors.push(fieldInvalid(`${path}.addresses`, address, "must be an IPv4 address"));
-    if (type === "IPv6" && isIP(address) !== 6) errors.push(fieldInvalid(`${path}.addresses`, address, "must be an IPv6 address"));
+    if (type === "IPv4" && isIP(address) !== 4)
+      errors.push(fieldInvalid(`${path}.addresses`, address, "must be an IPv4 address"));
+    if (type === "IPv6" && isIP(address) !== 6)
+      errors.push(fieldInvalid(`${path}.addresses`, address, "must be an IPv6 address"));
     const fault = type === "FQDN" ? subdomainFault(address) : undefined;
     if (fault !== undefined) errors.push(fieldInvalid(at, address, fault));
   }
@@ -163,22 +175,28 @@ export const endpointSliceRules: KindRules = {
   defaults(object) {
     const ports = object["ports"];
     if (!Array.isArray(ports)) return;
-    object["ports"] = ports.map((port: Fields) => ({ ...port, name: port["name"] ?? "", protocol: port["protocol"] ?? "TCP" }));
+    object["ports"] = ports.map((port: Fields) => Object.assign({ name: "", protocol: "TCP" }, port));
   },
   validate(object, old) {
     const errors: FieldError[] = [];
     const type = object["addressType"];
     const types = ["FQDN", "IPv4", "IPv6"];
     if (type === undefined || type === "") errors.push(fieldRequired("addressType"));
-    else if (!types.includes(String(type))) errors.push(fieldNotSupported("addressType", type, types));
-    if (old !== undefined && old["addressType"] !== type) return [fieldInvalid("addressType", null, "field is immutable")];
+    else if (!types.includes(asText(type))) errors.push(fieldNotSupported("addressType", type, types));
+    if (old !== undefined && old["addressType"] !== type)
+      return [fieldInvalid("addressType", null, "field is immutable")];
     for (const [i, endpoint] of listAt(object, "endpoints").entries()) {
       errors.push(...addressErrors(type, endpoint, `endpoints[${i}]`));
     }
     const names = new Set<string>();
     for (const [i, port] of listAt(object, "ports").entries()) {
       const name = stringAt(port, "name");
-      if (names.has(name)) errors.push({ field: `ports[${i}].name`, reason: "FieldValueDuplicate", message: `Duplicate value: ${JSON.stringify(name)}` });
+      if (names.has(name))
+        errors.push({
+          field: `ports[${i}].name`,
+          reason: "FieldValueDuplicate",
+          message: `Duplicate value: ${JSON.stringify(name)}`,
+        });
       names.add(name);
       const fault = name === "" ? undefined : labelFault(name);
       if (fault !== undefined) errors.push(fieldInvalid(`ports[${i}].name`, name, fault));

@@ -1,5 +1,5 @@
 /** Rules of services. */
-import { at, isFields, listAt } from "../../objects.ts";
+import { asText, at, isFields, listAt } from "../../objects.ts";
 import type { ApiObject, Fields } from "../../objects.ts";
 import { isLabel1035, labelFault } from "../../operations/metadata.ts";
 import { fieldDuplicate, fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from "../../status.ts";
@@ -8,20 +8,26 @@ import type { KindRules, RuleContext } from "../definition.ts";
 
 const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 
-const specOf = (object: ApiObject): Fields => (isFields(object["spec"]) ? (object["spec"] as Fields) : {});
+const specOf = (object: ApiObject): Fields => (isFields(object["spec"]) ? object["spec"] : {});
+
+function portDefaults(port: Fields): Fields {
+  const made: Fields = { ...port };
+  made["protocol"] ??= "TCP";
+  const target = made["targetPort"];
+  if (target === undefined || target === 0 || target === "") made["targetPort"] = made["port"];
+  return made;
+}
+
+/** `VIP` is how an address of a load balancer is meant unless something else is said. */
+const entryDefaults = (entry: unknown): unknown =>
+  at(entry, "ip") === undefined ? entry : { ipMode: "VIP", ...(entry as Fields) };
 
 function defaults(object: ApiObject): void {
   const spec: Fields = { ...specOf(object) };
   spec["sessionAffinity"] ??= "None";
   spec["type"] ??= "ClusterIP";
   const type = spec["type"];
-  spec["ports"] = listAt(spec, "ports").map((port) => {
-    const made: Fields = { ...(port as Fields) };
-    made["protocol"] ??= "TCP";
-    const target = made["targetPort"];
-    if (target === undefined || target === 0 || target === "") made["targetPort"] = made["port"];
-    return made;
-  });
+  spec["ports"] = listAt(spec, "ports").map((port) => portDefaults(port as Fields));
   if ((spec["ports"] as unknown[]).length === 0) delete spec["ports"];
   if (spec["sessionAffinity"] === "ClientIP" && spec["sessionAffinityConfig"] === undefined) {
     spec["sessionAffinityConfig"] = { clientIP: { timeoutSeconds: 10_800 } };
@@ -32,7 +38,7 @@ function defaults(object: ApiObject): void {
   object["spec"] = spec;
   const entries = listAt(object, "status", "loadBalancer", "ingress");
   if (type === "LoadBalancer" && entries.length > 0) {
-    const ingress = entries.map((entry) => (at(entry, "ip") === undefined ? entry : { ipMode: "VIP", ...(entry as Fields) }));
+    const ingress = entries.map(entryDefaults);
     object["status"] = { ...(object["status"] as Fields), loadBalancer: { ingress } };
   }
 }
@@ -51,6 +57,12 @@ function dropNodePorts(spec: Fields, before: Fields): void {
   }
 }
 
+function withNodePort(port: Fields, known: readonly unknown[], context: RuleContext): Fields {
+  if (typeof port["nodePort"] === "number" && port["nodePort"] !== 0) return port;
+  const same = known.find((other) => at(other, "port") === port["port"] && at(other, "protocol") === port["protocol"]);
+  return { ...port, nodePort: at(same, "nodePort") ?? context.allocateNodePort() };
+}
+
 /** Addresses and ports that the server gives; what `old` has is kept. */
 function allocate(object: ApiObject, old: ApiObject | undefined, context: RuleContext): void {
   const spec: Fields = { ...specOf(object) };
@@ -66,16 +78,16 @@ function allocate(object: ApiObject, old: ApiObject | undefined, context: RuleCo
   // a headless service without a selector may have endpoints of both families
   const both = address === "None" && spec["selector"] === undefined;
   spec["clusterIPs"] ??= before["clusterIPs"] ?? [address];
-  spec["ipFamilies"] ??= before["ipFamilies"] ?? (both ? ["IPv4", "IPv6"] : [String(address).includes(":") ? "IPv6" : "IPv4"]);
+  spec["ipFamilies"] ??=
+    before["ipFamilies"] ?? (both ? ["IPv4", "IPv6"] : [asText(address).includes(":") ? "IPv6" : "IPv4"]);
   spec["ipFamilyPolicy"] ??= before["ipFamilyPolicy"] ?? (both ? "RequireDualStack" : "SingleStack");
   dropNodePorts(spec, before);
-  if (spec["type"] === "NodePort" || (spec["type"] === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false)) {
+  if (
+    spec["type"] === "NodePort" ||
+    (spec["type"] === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false)
+  ) {
     const known = listAt(before, "ports");
-    spec["ports"] = listAt(spec, "ports").map((port) => {
-      if (typeof at(port, "nodePort") === "number" && at(port, "nodePort") !== 0) return port;
-      const same = known.find((other) => at(other, "port") === at(port, "port") && at(other, "protocol") === at(port, "protocol"));
-      return { ...(port as Fields), nodePort: at(same, "nodePort") ?? context.allocateNodePort() };
-    });
+    spec["ports"] = listAt(spec, "ports").map((port) => withNodePort(port as Fields, known, context));
   }
   object["spec"] = spec;
 }
@@ -141,7 +153,12 @@ function validate(object: ApiObject, old: ApiObject | undefined): FieldError[] {
     errors.push(fieldForbidden("status.loadBalancer.ingress", "may only be used when `spec.type` is 'LoadBalancer'"));
   }
   const before = old === undefined ? undefined : specOf(old);
-  if (before?.["clusterIP"] !== undefined && before["type"] !== "ExternalName" && spec["type"] !== "ExternalName" && spec["clusterIP"] !== before["clusterIP"]) {
+  if (
+    before?.["clusterIP"] !== undefined &&
+    before["type"] !== "ExternalName" &&
+    spec["type"] !== "ExternalName" &&
+    spec["clusterIP"] !== before["clusterIP"]
+  ) {
     errors.push(fieldInvalid("spec.clusterIPs[0]", [spec["clusterIP"]], "may not change once set"));
   }
   return errors;

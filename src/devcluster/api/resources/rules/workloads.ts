@@ -1,5 +1,5 @@
 /** Rules of pods, deployments and replica sets: the defaults that show, and what must be there. */
-import { at, deepEqual, isFields, listAt } from "../../objects.ts";
+import { asText, at, deepEqual, isFields, listAt } from "../../objects.ts";
 import type { ApiObject, Fields } from "../../objects.ts";
 import { fieldInvalid, fieldRequired } from "../../status.ts";
 import type { FieldError } from "../../status.ts";
@@ -7,7 +7,7 @@ import type { KindRules } from "../definition.ts";
 
 /** `repo/app:tag` → always pull only `latest`. */
 const pullPolicy = (image: unknown): string => {
-  const text = String(image ?? "");
+  const text = asText(image ?? "");
   const name = text.slice(text.lastIndexOf("/") + 1);
   return !text.includes("@") && (!name.includes(":") || name.endsWith(":latest")) ? "Always" : "IfNotPresent";
 };
@@ -21,7 +21,7 @@ function containerDefaults(container: unknown): Fields {
     made["ports"] = made["ports"].map((port: Fields) => ({ ...port, protocol: port["protocol"] ?? "TCP" }));
   }
   for (const probe of ["livenessProbe", "readinessProbe", "startupProbe"]) {
-    if (isFields(made[probe])) made[probe] = probeDefaults(made[probe] as Fields);
+    if (isFields(made[probe])) made[probe] = probeDefaults(made[probe]);
   }
   return made;
 }
@@ -86,11 +86,15 @@ function templateErrors(object: ApiObject, old: ApiObject | undefined): FieldErr
   const labels = at(object, "spec", "template", "metadata", "labels");
   if (at(object, "spec", "selector") === undefined) {
     errors.push(fieldRequired("spec.selector"));
-    errors.push(fieldInvalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`"));
+    errors.push(
+      fieldInvalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`"),
+    );
   } else if (isFields(selector)) {
     const has = isFields(labels) ? labels : {};
     if (Object.entries(selector).some(([key, value]) => has[key] !== value)) {
-      errors.push(fieldInvalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`"));
+      errors.push(
+        fieldInvalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`"),
+      );
     }
   }
   errors.push(...containerErrors(object, ["spec", "template", "spec"]));
@@ -110,7 +114,10 @@ export const deploymentRules: KindRules = {
     strategy["type"] ??= "RollingUpdate";
     if (strategy["type"] === "RollingUpdate") {
       const rolling = isFields(strategy["rollingUpdate"]) ? strategy["rollingUpdate"] : {};
-      strategy["rollingUpdate"] = { maxUnavailable: rolling["maxUnavailable"] ?? "25%", maxSurge: rolling["maxSurge"] ?? "25%" };
+      strategy["rollingUpdate"] = {
+        maxUnavailable: rolling["maxUnavailable"] ?? "25%",
+        maxSurge: rolling["maxSurge"] ?? "25%",
+      };
     }
     spec["strategy"] = strategy;
     spec["template"] = templateDefaults(spec);
