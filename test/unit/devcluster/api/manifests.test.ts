@@ -1,0 +1,57 @@
+import { mkdtemp, rm, unlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { startEmbeddedApi } from "../../../../src/devcluster/api/index.ts";
+
+const test = suite("manifests folder");
+
+const until = async (holds: () => boolean): Promise<void> => {
+  for (let i = 0; i < 150 && !holds(); i++) await sleep(20);
+  assert.ok(holds(), holds.toString());
+};
+
+test("a folder is applied, followed as it changes, and a broken file keeps what it said", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "haptic-manifests-"));
+  const file = join(folder, "things.yaml");
+  const said: string[] = [];
+  const text = (value: string): string =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {v: "${value}"}\n---\napiVersion: demo.io/v1\nkind: Thing\nmetadata: {name: t}\nspec: {x: 1}\n`;
+  await writeFile(
+    join(folder, "zz-definition.yaml"),
+    `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.demo.io}
+spec:
+  group: demo.io
+  scope: Namespaced
+  names: {plural: things, kind: Thing}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`,
+  );
+  await writeFile(file, text("1"));
+  const api = await startEmbeddedApi({ host: "127.11.4.1", manifests: folder, log: (line) => said.push(line) });
+  const read = (): unknown => api.objects.get({ apiVersion: "v1", kind: "ConfigMap", name: "a" })?.["data"];
+  try {
+    assert.equal(read(), { v: "1" });
+    assert.is(api.objects.list("demo.io/v1", "Thing").length, 1);
+    await writeFile(file, text("2"));
+    await until(() => (read() as { v: string }).v === "2");
+    await writeFile(file, "kind: [broken");
+    await until(() => said.some((line) => line.includes("things.yaml")));
+    assert.equal(read(), { v: "2" });
+    await unlink(file);
+    await until(() => read() === undefined);
+  } finally {
+    await api.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test.run();
