@@ -1,5 +1,8 @@
 /** Drives a run: in slices, answering its reads; or to its end at once. */
+import { TemplateError } from "../errors.ts";
 import { FailedRead } from "./runtime/host.ts";
+import { isWatchdogTimeout, watched } from "./runtime/watchdog.ts";
+import { makeProblem } from "./syntax/problems.ts";
 import type { TemplateRun } from "./types.ts";
 
 /** The clock of slices: `due` goes into the run's environment, the driver starts each slice. */
@@ -30,17 +33,21 @@ export interface DriveOptions {
   /** Told the length of each slice, in milliseconds. */
   readonly onSlice?: (ms: number) => void;
   readonly now?: () => number;
+  /** Stops a slice that takes longer than this many milliseconds, as a TemplateError; the run is then dead. */
+  readonly watchdogMs?: number;
+  /** Name of the template, for that error. */
+  readonly template?: string;
 }
 
 /** Runs to the end in slices. Rejects with TemplateError, RestartNeeded or the abort reason. */
 export async function drive(run: TemplateRun, options: DriveOptions): Promise<void> {
-  const { clock, yieldTo, answer, signal, onSlice, now } = options;
+  const { clock, yieldTo, answer, signal, onSlice, now, watchdogMs } = options;
   signal?.throwIfAborted();
   let input: unknown;
   for (;;) {
     clock.begin();
     const began = now?.() ?? 0;
-    const step = run.next(input);
+    const step = watchdogMs === undefined ? run.next(input) : watchedStep(run, input, watchdogMs, options.template);
     if (onSlice !== undefined && now !== undefined) onSlice(now() - began);
     if (step.done === true) return;
     input = undefined;
@@ -50,6 +57,22 @@ export async function drive(run: TemplateRun, options: DriveOptions): Promise<vo
       run.return();
       signal.throwIfAborted();
     }
+  }
+}
+
+function watchedStep(
+  run: TemplateRun,
+  input: unknown,
+  ms: number,
+  template = "template",
+): ReturnType<TemplateRun["next"]> {
+  try {
+    return watched(ms, () => run.next(input));
+  } catch (error) {
+    if (!isWatchdogTimeout(error)) throw error;
+    const place = { source: { name: template, text: "" }, offset: 0 };
+    const message = `stopped after ${ms} ms without a pause`;
+    throw new TemplateError("HAPTIC_E_TEMPLATE_LIMIT", makeProblem("HAPTIC_E_TEMPLATE_LIMIT", place, message), error);
   }
 }
 

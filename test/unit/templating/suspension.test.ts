@@ -245,6 +245,46 @@ test("the driver answers reads asynchronously, and a failed answer is an error a
   }
 });
 
+test("a slice that does not come back is stopped by the watchdog", async () => {
+  const clock = sliceClock(8, () => 0);
+  const stuck = start('{{ note("x") }}', { due: clock.due });
+  const set = createEngine({
+    sources: [{ name: "main", text: '{{ note("x") }}' }],
+    entries: [{ template: "main", kind: "root" }],
+    incremental: () => false,
+    globals: { root: { note: { type: "func(text string) string" } }, component: {} },
+    hostTypes: {},
+  });
+  const endless = (): string => {
+    for (;;);
+  };
+  const run = set.start("main", {
+    globals: { note: endless },
+    sink: { text: () => undefined, mount: () => undefined },
+    due: clock.due,
+  });
+  const options = { clock, yieldTo: async () => undefined, watchdogMs: 30, template: "main" };
+  await drive(stuck.run, options);
+  assert.is(stuck.out(), "X");
+  try {
+    await drive(run, options);
+    assert.unreachable();
+  } catch (error) {
+    assert.is((error as Error).message, "main:1:1: stopped after 30 ms without a pause");
+  }
+});
+
+test("an error of the template passes the watchdog with its place", async () => {
+  const clock = sliceClock(8, () => 0);
+  const { run } = start('\n{{ fail("no") }}', { due: clock.due });
+  try {
+    await drive(run, { clock, yieldTo: async () => undefined, watchdogMs: 1000 });
+    assert.unreachable();
+  } catch (error) {
+    assert.is((error as Error).message, "main:2:8: no");
+  }
+});
+
 test("host functions are called with checked arguments", () => {
   const { run, out } = start('{{ note("abc") }}{% note("x") %}');
   runSync(run);
