@@ -73,7 +73,9 @@ function changed(before: PlanBackend, after: PlanBackend, next: RenderPlan, ledg
   if (before.digest === after.digest) {
     return ledger.reload(`${name} changed text that its record does not account for`);
   }
-  const profileText = after.record.profile === undefined ? "" : (next.profiles.get(after.record.profile)?.text ?? "");
+  const profile = after.record.profile === undefined ? undefined : next.profiles.get(after.record.profile);
+  // What the section says itself stands after what it inherits, and counts.
+  const profileText = `${profile?.text ?? ""}\n${after.record.body ?? ""}`;
   const old = new Map(before.record.servers.map((server) => [server.name, server]));
   for (const server of after.record.servers) {
     const was = old.get(server.name);

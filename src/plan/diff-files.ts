@@ -4,7 +4,7 @@ import { joinBlocks, splices } from "./chunks.ts";
 import { type CrtListEntry, parseCrtList } from "./crt-list.ts";
 import { treeDifferences } from "./keyed-tree.ts";
 import type { Ledger, Stage } from "./ledger.ts";
-import { blockIndex, isLineSafe, isPayloadSafe, valuesOf } from "./maps.ts";
+import { blockIndex, isLineSafe, isPayloadSafe, parseMapText, valuesOf } from "./maps.ts";
 import type { Op } from "./ops.ts";
 import { fileDigest } from "./plan.ts";
 import type { Block, PlanFile, RenderPlan } from "./types.ts";
@@ -84,13 +84,12 @@ function changedMap(before: PlanFile, after: PlanFile, ordered: boolean, ledger:
   const now = after.blocks;
   if (old.some((block) => block.bytes.length !== block.size)) return replace();
   const keys = new Set<string>();
-  let sameSequence = true;
   for (const splice of splices(old, now)) {
     const gone = old.slice(splice.index, splice.index + splice.remove);
-    if (ordered && sameSequence) sameSequence = entryText(gone) === entryText(splice.insert);
-    if (!ordered) differingKeys(gone, splice.insert, keys);
+    const atEnd = splice.index + splice.remove === old.length;
+    if (ordered && !keepsOrder(gone, splice.insert, atEnd, old)) return replace();
+    differingKeys(gone, splice.insert, keys);
   }
-  if (ordered) return sameSequence ? undefined : replace();
   const edits: [Stage, Op][] = [];
   for (const key of keys) {
     const was = valuesOf(old, key);
@@ -127,12 +126,30 @@ function differingKeys(gone: PlanFile["blocks"], inserted: PlanFile["blocks"], i
   }
 }
 
-function entryText(blocks: PlanFile["blocks"]): string {
-  const lines = joinBlocks(blocks)
-    .toString("utf8")
-    .split("\n")
-    .map((line) => line.trim().replace(/[ \t]+/, " "));
-  return lines.filter((line) => line !== "" && !line.startsWith("#")).join("\n");
+/**
+ * Whether single entries can turn the one list into the other although their order matters: what stays keeps its order,
+ * and what is new comes last in the file, where the runtime puts it.
+ */
+function keepsOrder(
+  gone: PlanFile["blocks"],
+  inserted: PlanFile["blocks"],
+  atEnd: boolean,
+  old: PlanFile["blocks"],
+): boolean {
+  const before = entryKeys(gone);
+  const after = entryKeys(inserted);
+  const was = new Set(before);
+  const is = new Set(after);
+  if (was.size !== before.length || is.size !== after.length) return before.join("\n") === after.join("\n");
+  const kept = after.filter((key) => was.has(key));
+  const fresh = after.slice(kept.length);
+  if (kept.some((key, i) => key !== after[i])) return false;
+  if (before.filter((key) => is.has(key)).some((key, i) => key !== kept[i])) return false;
+  return fresh.length === 0 || (atEnd && fresh.every((key) => valuesOf(old, key).length === 0));
+}
+
+function entryKeys(blocks: PlanFile["blocks"]): string[] {
+  return blocks.flatMap((block) => parseMapText(Buffer.from(block.bytes).toString("utf8")).map((entry) => entry.key));
 }
 
 function entryCount(file: PlanFile): number {

@@ -19,6 +19,7 @@ export {
   backendDigest,
   emptyTrees,
   fileDigest,
+  isServerLine,
   mapDigest,
   PLAN_SCHEMA_VERSION,
   planBackend,
@@ -27,7 +28,7 @@ export {
   type PlanMap,
   type PlanTrees,
   profileDigest,
-  residueLines,
+  meaningfulLines,
   structureDigest,
   summarize,
 } from "./plan.ts";

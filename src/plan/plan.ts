@@ -72,13 +72,14 @@ export function planFile(
   };
 }
 
-/** A backend of this record and section text. `residue` = residueLines(text), where that is known already. */
-export function planBackend(record: BackendRecord, text: string, residue = residueLines(text)): PlanBackend {
+/** A backend of this record and section text. */
+export function planBackend(record: BackendRecord, text: string): PlanBackend {
+  const lines = meaningfulLines(text);
   return {
     record,
     digest: sha256(canonicalRecord(record)),
-    textDigest: sha256(text),
-    residueDigest: sha256(residue.join("\n")),
+    textDigest: sha256(lines.join("\n")),
+    residueDigest: sha256(lines.filter((line) => !isServerLine(line)).join("\n")),
   };
 }
 
@@ -111,15 +112,18 @@ function canonicalRecord(record: BackendRecord): string {
   ]);
 }
 
-/** Lines of a backend's text that are neither a server nor a comment nor blank, without surrounding blanks. */
-export function residueLines(text: string): string[] {
+/** Lines that mean something to HAProxy (no comments, no blank lines), without surrounding blanks. */
+export function meaningfulLines(text: string): string[] {
   const lines: string[] = [];
   for (const raw of text.split("\n")) {
     const line = raw.trim();
-    if (line === "" || line.startsWith("#") || /^server\s/.test(line)) continue;
-    lines.push(line);
+    if (line !== "" && !line.startsWith("#")) lines.push(line);
   }
   return lines;
+}
+
+export function isServerLine(line: string): boolean {
+  return line.startsWith("server ") || line.startsWith("server\t");
 }
 
 export function planProfile(name: string, text: string): PlanProfile {

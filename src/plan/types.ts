@@ -71,9 +71,9 @@ export interface PlanBackend {
   readonly record: BackendRecord;
   /** Of the record's canonical form. */
   readonly digest: Digest;
-  /** Of the section's whole text. */
+  /** Of the section's text without comments and blank lines. */
   readonly textDigest: Digest;
-  /** Of the section's text without server lines, comments and blank lines: what only a reload changes. */
+  /** Of the same without server lines: what only a reload changes. */
   readonly residueDigest: Digest;
 }
 

@@ -1,5 +1,5 @@
 /** planRegistry: what templates declare of the configuration's structure, gathered for one run. */
-import { planBackend, planProfile, residueLines, sha256 } from "../plan/index.ts";
+import { planBackend, planProfile, meaningfulLines, isServerLine, sha256 } from "../plan/index.ts";
 import type { BackendRecord, PlanBackend, PlanProfile } from "../plan/types.ts";
 import { TemplateFault } from "../templating/index.ts";
 import type { Tokens } from "./output.ts";
@@ -82,10 +82,9 @@ export class PlanRecorder {
         `it needs a line "backend ${record.name}"`,
       );
     }
-    const residue = residueLines(text);
-    const obstacle = record.shape === "dynamic" ? dynamicObstacle(record, residue) : undefined;
+    const obstacle = record.shape === "dynamic" ? dynamicObstacle(record, text) : undefined;
     if (obstacle !== undefined) record = { ...record, shape: "structural", shapeReason: obstacle };
-    return this.#declare({ name: record.name, text, plan: planBackend(record, text, residue) });
+    return this.#declare({ name: record.name, text, plan: planBackend(record, text) });
   }
 
   /** Declares the named defaults section that backends inherit from; its name depends on its content alone. */
@@ -158,12 +157,13 @@ function beginsSection(text: string, header: string): boolean {
 }
 
 /** Why a backend that says it is dynamic is not: HAProxy builds it from profile, mode, guid and servers alone. */
-function dynamicObstacle(record: BackendRecord, residue: readonly string[]): string | undefined {
+function dynamicObstacle(record: BackendRecord, text: string): string | undefined {
   if (record.profile === undefined) return "it has no profile";
   for (const key of ["body", "balance", "hashType", "defaultServer"] as const) {
     if (record[key] !== undefined) return `it has a ${key} of its own`;
   }
-  for (const line of residue) {
+  for (const line of meaningfulLines(text)) {
+    if (isServerLine(line)) continue;
     const words = line.split(/\s+/);
     const known =
       words[0] === "backend"

@@ -245,6 +245,28 @@ test("every fixed field and every text outside servers needs a reload that names
   }
 });
 
+test("comments and blank lines of a backend's text mean nothing", () => {
+  const withText = (text: string): RenderPlan => {
+    const record: BackendRecord = { name: "a", servers: [], shape: "structural" };
+    const trees = emptyTrees();
+    return assemblePlan({
+      ...trees,
+      backends: trees.backends.update(new Map([["a", planBackend(record, text)]])),
+      files: trees.files.update(new Map([["haproxy.cfg", planFile("haproxy.cfg", "config", cutBlocks(text))]])),
+    });
+  };
+  const of = (next: string, before: string) => diffPlans(withText(next), withText(before), OPTIONS).verdict;
+  assert.is(of("# new words\nbackend a\n\n    mode http\n", "backend a\n    mode http\n"), "file_only");
+  assert.is(of("backend a\n    mode tcp\n", "backend a\n    mode http\n"), "reload");
+  assert.is(of("backend a\n    server s 10.0.0.2:80\n", "backend a\n    server s 10.0.0.1:80\n"), "reload");
+});
+
+test("an algorithm that stands in the backend's own text counts", () => {
+  const body = "    balance source";
+  const { reasons } = diff({ backends: { a: { body, servers: [server("s")] } } }, { backends: { a: { body } } });
+  assert.match(reasons[0] as string, "balance source");
+});
+
 test("changed text under a section header needs a reload that names the section", () => {
   const { reasons } = diff({ structure: { "frontend http": "2" } }, { structure: { "frontend http": "1" } });
   assert.equal(reasons, ["frontend http changed"]);
@@ -271,6 +293,10 @@ test("entries of an unordered map change one by one; duplicates and values with 
   assert.equal(kinds(change("a 1\n", "a 1\nb;c 2\n")), ["map_replace"]);
   assert.equal(kinds(change("a 1\nb 2\n", "b 2\na 1\n")), []);
   assert.equal(kinds(change("a 1\nb 2\n", "b 2\na 1\n", true)), ["map_replace"]);
+  assert.equal(kinds(change("a 1\nc 2\n", "a 1\nb 3\nc 2\n", true)), ["map_replace"]);
+  assert.equal(kinds(change("a 1\nb 2\n", "b 2\nc 3\n", true)), ["map_add", "map_del"]);
+  assert.equal(kinds(change("a 1\nb 2\n", "a 1\nb 3\n", true)), ["map_set"]);
+  assert.equal(kinds(change("a 1\na 2\n", "a 1\na 3\n", true)), ["map_replace"]);
   assert.equal(kinds(change("a 1\n", "# words\na   1\n", true)), []);
 });
 

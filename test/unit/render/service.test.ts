@@ -111,7 +111,7 @@ test("a new route is a runtime change: comments that components write do not cou
   assert.is(result.verdict, "runtime", result.reasons.join());
   assert.equal(
     result.ops.map((op) => op.kind),
-    ["backend_add", "server_add", "server_enable", "backend_publish", "map_add", "map_replace"],
+    ["backend_add", "server_add", "server_enable", "backend_publish", "map_add", "map_add"],
   );
 });
 
