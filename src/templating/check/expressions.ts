@@ -148,8 +148,14 @@ export abstract class Expressions extends Operators {
         return this.comparison(x.op, this.borrowed(x.left), this.borrowed(x.right), x.at);
       case "contains":
         return this.containment(this.borrowed(x.left), this.borrowed(x.right), x.at);
-      default:
-        return this.arithmetic(x.op, this.borrowed(x.left), this.borrowed(x.right), x.at);
+      default: {
+        const [left, right] = [this.borrowed(x.left), this.borrowed(x.right)];
+        if (x.op === "|" && right.type.kind === "func" && (x.right.kind === "name" || x.right.kind === "selector")) {
+          const hint = `write ${x.right.name}() with parentheses`;
+          this.fail(x.right.at, "syntax error: the right side of a pipe must be a call", hint);
+        }
+        return this.arithmetic(x.op, left, right, x.at);
+      }
     }
   }
 

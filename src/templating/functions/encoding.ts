@@ -147,7 +147,7 @@ export const encodingFunctions: readonly TemplateFunction[] = [
         schema: "core",
         uniqueKeys: true,
         prettyErrors: false,
-        logLevel: "silent",
+        logLevel: "error",
       });
       const error = document.errors[0];
       if (error !== undefined)

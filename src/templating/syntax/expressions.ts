@@ -249,14 +249,6 @@ export class ExpressionParser {
       if (op === "|" && right.kind === "call") {
         left = { ...right, args: [left, ...right.args], piped: true };
       } else {
-        if (op === "|" && (right.kind === "name" || right.kind === "selector")) {
-          const called = right.name;
-          throw new SyntaxFault(
-            right.at,
-            `syntax error: the right side of a pipe must be a call`,
-            `write ${called}() with parentheses`,
-          );
-        }
         left = { kind: "binary", op, left, right, at: token.at };
         if (negated) left = { kind: "unary", op: "!", x: left, at: token.at };
       }
