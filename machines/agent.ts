@@ -5,9 +5,10 @@
  * REMOVALS.QUEUED (an apply left servers or backends to remove).
  * Emits: nothing; requests are answered by its actions and actors.
  */
-import { assign, fromPromise, raise, setup, stateIn } from "xstate";
+import { assign, fromPromise, raise, sendTo, setup, stateIn } from "xstate";
 import { agentApplyMachine } from "./agent-apply.ts";
 import { agentReloadMachine } from "./agent-reload.ts";
+import { agentRemovalsMachine } from "./agent-removals.ts";
 
 export type AgentEvent =
   | { readonly type: "APPLY.REQUESTED"; readonly id: number }
@@ -60,8 +61,7 @@ export const agentMachine = setup({
     fold: missing<boolean, undefined>(),
     /** Folds, falls back to last good if asked, answers the wrapper. */
     prepareStart: missing<void, ById>(),
-    /** Removes what waits; true when requests still hold something. */
-    remove: missing<boolean, { readonly cut: boolean }>(),
+    removals: agentRemovalsMachine,
   },
   actions: {
     enqueueApply: assign({
@@ -74,6 +74,7 @@ export const agentMachine = setup({
     }),
     takeApply: assign(({ context }) => ({ current: context.applies[0], applies: context.applies.slice(1) })),
     takeStart: assign(({ context }) => ({ current: context.starts[0], starts: context.starts.slice(1) })),
+    queueRemovals: sendTo("removals", { type: "REMOVALS.QUEUED" }),
     clearCurrent: assign({ current: undefined }),
     dropApplies: assign({ applies: [], current: undefined }),
     /** 503 to the sender of the event. */
@@ -103,7 +104,6 @@ export const agentMachine = setup({
     attachRetry: 100,
     recoverRetry: 1_000,
     foldDelay: 200,
-    removalRetry: 2_000,
   },
 }).createMachine({
   id: "agent",
@@ -136,13 +136,14 @@ export const agentMachine = setup({
     detached: {
       description: "HAProxy is not there, or its worker is not known. Nothing is folded but for a start.",
       entry: [{ type: "refuseWaiting", params: ({ context }) => ({ ids: waiting(context) }) }, "dropApplies"],
-      initial: "attaching",
+      initial: "choosing",
       on: {
         "APPLY.REQUESTED": { actions: { type: "refuseWaiting", params: ({ event }) => ({ ids: [event.id] }) } },
       },
       states: {
+        choosing: { always: [{ guard: "hasStart", target: "starting" }, { target: "attaching" }] },
         attaching: {
-          always: { guard: "hasStart", target: "starting" },
+          on: { "START.REQUESTED": { target: "starting", actions: "enqueueStart" } },
           invoke: {
             id: "attach",
             src: "attach",
@@ -151,8 +152,8 @@ export const agentMachine = setup({
           },
         },
         pausing: {
-          always: { guard: "hasStart", target: "starting" },
-          after: { attachRetry: "attaching" },
+          on: { "START.REQUESTED": { target: "starting", actions: "enqueueStart" } },
+          after: { attachRetry: "choosing" },
         },
         starting: {
           entry: "takeStart",
@@ -195,7 +196,12 @@ export const agentMachine = setup({
     ready: {
       entry: "markReady",
       type: "parallel",
-      on: { "WORKER.LOST": "detached" },
+      invoke: {
+        id: "removals",
+        src: "removals",
+        onError: { actions: { type: "logFailure", params: ({ event }) => ({ what: "removals", error: event.error }) } },
+      },
+      on: { "WORKER.LOST": "detached", "REMOVALS.QUEUED": { actions: "queueRemovals" } },
       states: {
         work: {
           initial: "idle",
@@ -322,40 +328,6 @@ export const agentMachine = setup({
             quiet: { on: { "RELOAD.WANTED": "pending" }, after: { reloadInterval: "open" } },
             pending: { after: { reloadInterval: "due" } },
             due: { on: { "RELOAD.STARTED": "quiet" } },
-          },
-        },
-        removals: {
-          description: "What takes no traffic any more is removed aside, on a connection of its own.",
-          initial: "waiting",
-          states: {
-            none: { on: { "REMOVALS.QUEUED": "waiting" } },
-            waiting: {
-              description: "Lets running requests end.",
-              on: { "REMOVALS.QUEUED": { target: "waiting", reenter: true } },
-              invoke: {
-                id: "remove",
-                src: "remove",
-                input: () => ({ cut: false }),
-                onDone: [
-                  { guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) }, target: "cutting" },
-                  { target: "none" },
-                ],
-                onError: "resting",
-              },
-            },
-            cutting: {
-              invoke: {
-                id: "cut",
-                src: "remove",
-                input: () => ({ cut: true }),
-                onDone: [
-                  { guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) }, target: "resting" },
-                  { target: "none" },
-                ],
-                onError: "resting",
-              },
-            },
-            resting: { on: { "REMOVALS.QUEUED": "waiting" }, after: { removalRetry: "waiting" } },
           },
         },
       },

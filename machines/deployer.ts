@@ -115,7 +115,7 @@ export const deployerMachine = setup({
       failed: context.failed + (report.outcome === "failed" ? 1 : 0),
     })),
     pass: enqueueActions(({ enqueue }, { report: { pod, planId, outcome, mode, message } }: { report: Settled }) => {
-      if (outcome === "applied") enqueue.emit({ type: "POD.APPLIED", pod, planId, mode });
+      if (outcome === "applied" || outcome === "unchanged") enqueue.emit({ type: "POD.APPLIED", pod, planId, mode });
       if (outcome === "failed") enqueue.emit({ type: "POD.FAILED", pod, planId, message });
       if (outcome === "reverted") enqueue.emit({ type: "POD.REVERTED", pod, planId });
     }),

@@ -272,10 +272,7 @@ export const podApplyMachine = setup({
             },
             onError: {
               target: "backingOff",
-              actions: [
-                { type: "reportFailed", params: ({ event }) => ({ message: String(event.error) }) },
-                "clearDebt",
-              ],
+              actions: { type: "reportFailed", params: ({ event }) => ({ message: String(event.error) }) },
             },
           },
         },
@@ -335,17 +332,12 @@ export const podApplyMachine = setup({
                           : `the agent answered ${event.output.kind}`,
                     }),
                   },
-                  "clearDebt",
                 ],
               },
             ],
             onError: {
               target: "backingOff",
-              actions: [
-                "forget",
-                { type: "reportFailed", params: ({ event }) => ({ message: String(event.error) }) },
-                "clearDebt",
-              ],
+              actions: ["forget", { type: "reportFailed", params: ({ event }) => ({ message: String(event.error) }) }],
             },
           },
         },

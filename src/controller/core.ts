@@ -212,7 +212,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
   const root = createActor(machine, {
     clock,
     input: {
-      backoffMs: jitteredBackoff(ports.random, 250, 60_000),
+      backoffMs: jitteredBackoff(ports.random, 250, 15_000),
       verdictOf: (planId) => verdicts.of(planId),
       statusDiffers: () => conditionDiffers(records.book, source.config),
       hasEvents: () => records.ledger.hasWork,

@@ -26,6 +26,7 @@ export function wireEventRecorder(ports: ControllerPorts, ledger: EventLedger, b
         record: fromPromise<number>(async ({ signal }) => {
           let count = 0;
           for (let write = ledger.next(); write !== undefined; write = ledger.next()) {
+            signal.throwIfAborted();
             const { object: subject, type, reason, message } = write;
             const outcome = await writer.write({ subject, type, reason, message }, signal);
             if (outcome.written === "failed" && !FINAL.has(statusOf(outcome.error))) throw outcome.error;

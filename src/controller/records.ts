@@ -117,6 +117,9 @@ export class Records {
       case "TERM.UNAVAILABLE":
         return faults.state("term", [{ object: "leadership", reason: "NoTerm", message: event.message }]);
       case "TERM.BEGAN":
+        // The writers of the former term took their troubles with them.
+        faults.state("status", []);
+        faults.state("events", []);
         return faults.state("term", []);
       case "PODS.CHANGED": {
         const names = new Map(event.pods.map((pod) => [pod.id, `Pod ${pod.namespace}/${pod.name}`]));
@@ -144,6 +147,7 @@ export class Records {
           },
         ]);
       case "POD.APPLIED":
+      case "POD.REVERTED":
         return faults.state(`pod:${event.pod}`, []);
       case "DEPLOYMENT.COMPLETED":
         this.counters.deployments += 1;

@@ -86,15 +86,5 @@ modelTests({
 modelTests({
   ...common,
   variant: "removals",
-  events: [
-    ...begun,
-    { type: "REMOVALS.QUEUED" },
-    done("remove", true),
-    done("remove", false),
-    failed("remove"),
-    done("cut", true),
-    done("cut", false),
-    failed("cut"),
-    { type: "xstate.after.removalRetry.agent.ready.removals.resting" },
-  ],
+  events: [...begun, { type: "REMOVALS.QUEUED" }, failed("removals"), lost],
 });

@@ -113,6 +113,13 @@ class Replay {
     await tick();
   }
 
+  /** What was seen up to now is not the last step's. */
+  forget(): void {
+    this.log.length = 0;
+    this.taken.clear();
+    this.guards.clear();
+  }
+
   stop(): void {
     this.#root.stop();
   }
@@ -152,17 +159,20 @@ function observed(
               });
             }),
         );
-  let asked = 0;
   const watch = (name: string, guard: unknown): unknown => {
-    if (typeof guard !== "function" || "check" in guard) return guard;
-    return (...args: unknown[]): boolean => {
-      // A changed chart may step round in a circle; nothing else would end that.
-      asked += 1;
-      if (asked > 200_000) throw new Error("the chart does not come to rest");
-      const answer = (guard as (...inner: unknown[]) => boolean)(...args);
+    if (typeof guard !== "function") return guard;
+    const note = (answer: boolean): boolean => {
       guards.set(name, (guards.get(name) ?? new Set<boolean>()).add(answer));
       return answer;
     };
+    if (!("check" in guard)) {
+      return (...args: unknown[]): boolean => note((guard as (...inner: unknown[]) => boolean)(...args));
+    }
+    // Made by stateIn, and, or, not.
+    const { check } = guard as { check: (snapshot: unknown, args: unknown, self: unknown) => boolean };
+    return Object.assign(() => false, {
+      check: (snapshot: unknown, args: unknown) => note(check(snapshot, args, guard)),
+    });
   };
   return machine.provide({
     actors: Object.fromEntries(Object.keys(implementations.actors).map((name) => [name, wait(name)])) as never,
@@ -218,74 +228,110 @@ interface Together {
 }
 const together = new Map<string, Together>();
 
-/** Replays everything on `machine` and hands the table over line by line; `line` may throw to end it. */
-export async function tabulate(
+export type Walk = readonly ModelEvent[];
+
+/** What one replay showed: its lines of the table, and what of the chart it used in its last step. */
+export interface Seen {
+  readonly lines: readonly string[];
+  readonly taken: ReadonlySet<string>;
+  readonly guards: ReadonlyMap<string, ReadonlySet<boolean>>;
+}
+
+const keyOf =
+  ({ key }: ModelOptions) =>
+  (snapshot: AnyMachineSnapshot): string =>
+    `${show(snapshot.value)}${key === undefined ? "" : ` ${show(key(snapshot.context as never))}`}`;
+
+const isPossible = ({ skip }: ModelOptions, snapshot: AnyMachineSnapshot, event: ModelEvent): boolean =>
+  snapshot.status === "active" && snapshot.can(event) && skip?.(snapshot, event) !== true;
+
+/** A replay that has gone `walk`, and has forgotten what it saw on the way. */
+async function walked(options: ModelOptions, machine: AnyStateMachine, situation: string, walk: Walk): Promise<Replay> {
+  const replay = new Replay({ ...options, machine });
+  await tick();
+  for (const step of walk) await replay.apply(step);
+  const found = keyOf(options)(replay.snapshot);
+  replay.forget();
+  if (found !== situation) {
+    replay.stop();
+    assert.is(found, situation, `the path ${walk.map((step) => step.type).join(" > ")} leads to ${situation}`);
+  }
+  return replay;
+}
+
+function seen(replay: Replay, lines: readonly string[]): Seen {
+  const copy = { lines, taken: new Set(replay.taken), guards: new Map(replay.guards) };
+  replay.stop();
+  return copy;
+}
+
+/** The chart's start. */
+export async function beginning(options: ModelOptions, machine: AnyStateMachine): Promise<Seen> {
+  const replay = new Replay({ ...options, machine });
+  await tick();
+  return seen(replay, [`begins ${keyOf(options)(replay.snapshot)}`, ...replay.log.map((text) => `    ${text}`)]);
+}
+
+/** Which of the model's events something comes of in a situation; `lines` are their types. */
+export async function possibilities(
   options: ModelOptions,
   machine: AnyStateMachine,
-  line: (text: string) => void,
-  all: Pick<Together, "taken" | "guards">,
-): Promise<void> {
-  const { events } = options;
-  const { taken, guards } = all;
-  const key = (snapshot: AnyMachineSnapshot): string =>
-    `${show(snapshot.value)}${options.key === undefined ? "" : ` ${show(options.key(snapshot.context as never))}`}`;
+  situation: string,
+  walk: Walk,
+): Promise<Seen & { readonly events: readonly ModelEvent[] }> {
+  const replay = await walked(options, machine, situation, walk);
+  const events = options.events.filter((event) => isPossible(options, replay.snapshot, event));
+  return { events, ...seen(replay, events.map(showEvent)) };
+}
+
+/** What comes of `event` in a situation. */
+export async function step(
+  options: ModelOptions,
+  machine: AnyStateMachine,
+  situation: string,
+  walk: Walk,
+  event: ModelEvent,
+): Promise<Seen> {
+  const replay = await walked(options, machine, situation, walk);
+  await replay.apply(event);
+  const next = keyOf(options)(replay.snapshot);
+  return seen(replay, [`  ${showEvent(event)}`, `    → ${next}`, ...replay.log.map((text) => `    ${text}`)]);
+}
+
+/** Every situation that the model's events lead to, with a shortest way there. */
+export function situationsOf(options: ModelOptions, machine: AnyStateMachine, first: string): Map<string, Walk> {
+  const key = keyOf(options);
   const inert = observed(machine, new Map(), options.callbacks ?? [], [], new Map()).provide({
     actions: options.child === true ? silent(machine) : {},
   } as never);
-  const possible = (snapshot: AnyMachineSnapshot, event: ModelEvent): boolean =>
-    snapshot.status === "active" && snapshot.can(event) && options.skip?.(snapshot, event) !== true;
-  const collect = (replay: Replay): void => {
-    for (const name of replay.taken) taken.add(name);
-    for (const [name, answers] of replay.guards) {
-      guards.set(name, new Set([...(guards.get(name) ?? []), ...answers]));
-    }
-    replay.stop();
-  };
-
-  const begin = new Replay({ ...options, machine });
-  await tick();
-  line(`begins ${key(begin.snapshot)}`);
-  for (const text of begin.log) line(`    ${text}`);
-  const first = key(begin.snapshot);
-  collect(begin);
   const paths = getShortestPaths(
     inert as never,
     {
       input: options.input,
-      events: [...events],
+      events: [...options.events],
       serializeState: key,
-      filterEvents: possible,
+      filterEvents: (snapshot: AnyMachineSnapshot, event: ModelEvent) => isPossible(options, snapshot, event),
       limit: options.limit ?? 20_000,
     } as never,
   ) as unknown as { state: AnyMachineSnapshot; steps: { event: ModelEvent }[] }[];
-  const situations = new Map<string, readonly ModelEvent[]>();
+  const situations = new Map<string, Walk>();
   for (const path of paths) {
     const situation = key(path.state);
-    const steps = path.steps.map((step) => step.event).filter((event) => event.type !== "xstate.init");
+    const steps = path.steps.map(({ event }) => event).filter(({ type }) => type !== "xstate.init");
     if (!situations.has(situation)) situations.set(situation, steps);
   }
-  situations.set(first, []);
+  return situations.set(first.replace(/^begins /, ""), []);
+}
+
+/** Replays everything on `machine` and hands each replay over, with the lines of the table that it stands for. */
+async function tabulate(options: ModelOptions, machine: AnyStateMachine, each: (seen: Seen) => void): Promise<void> {
+  const begun = await beginning(options, machine);
+  each(begun);
+  const situations = situationsOf(options, machine, begun.lines[0] ?? "");
   for (const [situation, walk] of [...situations].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    line("");
-    line(`in ${situation}`);
-    for (const event of events) {
-      const replay = new Replay({ ...options, machine });
-      await tick();
-      for (const step of walk) await replay.apply(step);
-      assert.is(
-        key(replay.snapshot),
-        situation,
-        `the path ${walk.map((step) => step.type).join(" > ")} leads to ${situation}`,
-      );
-      if (possible(replay.snapshot, event)) {
-        replay.log.length = 0;
-        await replay.apply(event);
-        line(`  ${showEvent(event)}`);
-        line(`    → ${key(replay.snapshot)}`);
-        for (const text of replay.log) line(`    ${text}`);
-      }
-      collect(replay);
-    }
+    const { events, ...rest } = await possibilities(options, machine, situation, walk);
+    each({ ...rest, lines: ["", `in ${situation}`] });
+    for (const event of events) each(await step(options, machine, situation, walk, event));
   }
 }
 
@@ -306,13 +352,18 @@ export function modelTests(options: ModelOptions): void {
     together.set(machine.id, all);
     all.variants.add(options.variant ?? "");
     const lines: string[] = [];
-    await tabulate(options, machine, (text) => lines.push(text), all);
+    await tabulate(options, machine, (replayed) => {
+      lines.push(...replayed.lines);
+      for (const name of replayed.taken) all.taken.add(name);
+      for (const [name, answers] of replayed.guards) {
+        all.guards.set(name, new Set([...(all.guards.get(name) ?? []), ...answers]));
+      }
+    });
     compare(modelName(options), lines);
     if ((options.partOf ?? []).some((variant) => !all.variants.has(variant))) return;
     const missed = allTransitions(machine).filter((name) => !all.taken.has(name) && !/^\S+ xstate\.init/.test(name));
     assert.equal(missed, [], "transitions that no replayed path takes");
-    for (const [name, guard] of Object.entries(machine.implementations.guards as Record<string, unknown>)) {
-      if (typeof guard === "function" && "check" in guard) continue;
+    for (const name of Object.keys(machine.implementations.guards)) {
       const answers = [...(all.guards.get(name) ?? [])].sort((a, b) => Number(a) - Number(b));
       assert.equal(answers, [false, true], `answers of the guard ${name}`);
     }
