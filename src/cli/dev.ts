@@ -3,7 +3,9 @@ import { existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import {
   type DevCluster,
+  demoRoute,
   firstAnswer,
+  introduction,
   type Outlet,
   type Proof,
   proveOnce,
@@ -83,54 +85,9 @@ function outletOf(json: boolean): Outlet {
   };
 }
 
-/** What a person can do now. */
-function introduction({ session }: DevCluster, hostname: string | undefined): string[] {
-  const [pod] = session.pods;
-  const address = `http://${pod!.spec.address}:${pod!.spec.httpPort}`;
-  const host = hostname === undefined ? "" : ` -H 'Host: ${hostname}'`;
-  return [
-    `HAProxy ${session.haproxy.version} (${session.haproxy.source}: ${session.haproxy.path})`,
-    ...session.pods.map(({ spec, baseDir }) => `pod ${spec.name}: ${spec.address}, files in ${baseDir}`),
-    `Kubernetes API: ${session.api.url}`,
-    `serving HAProxyTemplateConfig ${session.config.namespace}/${session.config.name}; manifests in ${session.options.manifests}`,
-    `debug page: ${session.debugUrl}/debug/vars`,
-    "",
-    "Try, in another terminal:",
-    `  export KUBECONFIG=${session.kubeconfigPath}`,
-    `  curl${host} ${address}/`,
-    ...tries(session, hostname),
-    "",
-  ];
-}
-
-function tries(session: DevCluster["session"], hostname: string | undefined): string[] {
-  const [deployment] = session.api.objects.list("apps/v1", "Deployment");
-  const service = session.api.objects
-    .list("v1", "Service")
-    .find(({ metadata }) => metadata.name === deployment?.metadata.name);
-  const name = deployment?.metadata.name ?? "web";
-  const [pod] = session.pods;
-  if (hostname === undefined || service === undefined)
-    return [`  kubectl get pods -A`, `  kubectl scale deployment ${name} --replicas=5`];
-  const { ports = [] } = service["spec"] as { ports?: { port: number }[] };
-  return [
-    `  kubectl scale deployment ${name} --replicas=5`,
-    `  kubectl create ingress hello --rule='hello.localhost/*=${name}:${ports[0]?.port ?? 80}' &&`,
-    `    curl -H 'Host: hello.localhost' http://${pod!.spec.address}:${pod!.spec.httpPort}/`,
-  ];
-}
-
-/** A host that the manifests serve, for the lines to try. */
-function someHost({ session }: DevCluster): string | undefined {
-  const { objects } = session.api;
-  const [ingress] = objects.list("networking.k8s.io/v1", "Ingress");
-  const { rules } = (ingress?.["spec"] ?? {}) as { rules?: { host?: string }[] };
-  return rules?.find(({ host }) => host !== undefined)?.host;
-}
-
 /** Says of real requests that they were answered; of manifests whose hosts are not known, that HAProxy is ready. */
 async function traffic(cluster: DevCluster): Promise<string> {
-  const host = someHost(cluster);
+  const host = demoRoute(cluster.session)?.host;
   if (host === undefined) return "HAProxy serves";
   const answers = cluster.session.pods.map(async ({ spec }) => `${await firstAnswer(spec, host)} through ${spec.name}`);
   try {
@@ -193,11 +150,14 @@ export const command: Command = {
       outlet,
       flags.verbose === true,
     );
-    void stopped.then(() => cluster.stop());
+    let wanted = false;
+    void stopped.then(() => {
+      wanted = true;
+      return cluster.stop();
+    });
     try {
       await cluster.live;
     } catch (error) {
-      const wanted = await Promise.race([stopped.then(() => true), Promise.resolve(false)]);
       if (!wanted) explain(cluster);
       await cluster.ended;
       if (wanted) return 0;
@@ -208,7 +168,7 @@ export const command: Command = {
       throw error instanceof HapticError ? error : new Error(String(error), { cause: error });
     }
     if (flags.once === true) return prove(cluster, outlet, stopped);
-    const lines = introduction(cluster, someHost(cluster));
+    const lines = introduction(cluster.session);
     if (flags.json === true) outlet.line(lines.join("\n"), { type: "live", startMs: Math.round(age()) });
     else process.stdout.write(`\n${lines.join("\n")}\n`);
     outlet.line(`${await traffic(cluster)} after ${(age() / 1_000).toFixed(1)} s; Ctrl-C ends it`, { type: "note" });
