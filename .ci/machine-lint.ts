@@ -73,7 +73,7 @@ export function lintMachine(machine: AnyStateMachine): MachineFault[] {
       if (typeof delay !== "string" || !Object.hasOwn(known.delays, delay)) fault(node, "unknown-delay", String(delay));
     }
     for (const invoke of node.invoke) {
-      if (typeof invoke.src !== "string") fault(node, "inline-actor", invoke.id);
+      if (typeof invoke.src !== "string" || invoke.src.startsWith("xstate.")) fault(node, "inline-actor", invoke.id);
       else if (!Object.hasOwn(known.actors, invoke.src)) fault(node, "unknown-actor", invoke.src);
       if (/^\d+\./.test(invoke.id)) fault(node, "unnamed-invoke", invoke.id);
       if (!node.transitions.has(`xstate.error.actor.${invoke.id}`)) fault(node, "invoke-without-onError", invoke.id);

@@ -262,7 +262,7 @@ for (const seed of [101, 102, 103, 104, 105, 106]) {
     await world.advance(120_000);
     assert.is(world.counters().applies, applies, "nothing is applied any more");
     assert.is(world.counters().checks, checks, "nothing is checked any more");
-    assert.equal((world.controller.variables["bus"]?.() as { failures: object }).failures, {});
+    assert.equal(world.controller.bus.metrics().failures, {});
     await world.close();
   });
 }

@@ -490,9 +490,7 @@ export async function startWorld(seed: number, prepare: (world: World) => void =
       const config = api.at("haproxytemplateconfigs", CONFIG) as unknown as {
         spec: { haproxyConfig: { template: string } };
       };
-      const things = [...["a", "b", "c", "d"].map((name) => api.at("things", name))].filter(
-        (thing) => thing !== undefined,
-      );
+      const things = ["a", "b", "c", "d"].map((name) => api.at("things", name)).filter((thing) => thing !== undefined);
       return planOf(config.spec.haproxyConfig.template, things);
     },
     advance: async (ms) => {

@@ -1,0 +1,45 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { candidatesOf } from "../../../src/controller/candidates.ts";
+import type { KubeObject } from "../../../src/stores/types.ts";
+
+const pod = (name: string, status: object, more: object = {}): KubeObject => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, namespace: "d", uid: `uid-${name}`, ...more },
+  spec: { containers: [{ name: "haproxy" }, { name: "agent", ports: [{ containerPort: 5555 }] }] },
+  status,
+});
+const running = { name: "agent", containerID: "c1", state: { running: {} } };
+
+test("a pod that runs and has an address is a candidate, by name, with its agent's address", () => {
+  const found = candidatesOf(
+    [pod("b", { phase: "Running", podIP: "10.0.0.2", containerStatuses: [running] }), pod("a", { podIP: "fd00::1" })],
+    5555,
+  );
+  assert.equal(found, [
+    { id: "uid-a", namespace: "d", name: "a", address: "[fd00::1]:5555" },
+    { id: "uid-b@c1", namespace: "d", name: "b", address: "10.0.0.2:5555" },
+  ]);
+});
+
+test("no address, another phase, an agent that does not run, or a pod that goes: no candidate", () => {
+  const found = candidatesOf(
+    [
+      pod("a", { phase: "Running" }),
+      pod("b", { phase: "Pending", podIP: "10.0.0.2" }),
+      pod("c", { phase: "Running", podIP: "10.0.0.3", containerStatuses: [{ ...running, state: { waiting: {} } }] }),
+      pod("d", { phase: "Running", podIP: "10.0.0.4" }, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+    ],
+    5555,
+  );
+  assert.equal(found, []);
+});
+
+test("a restarted agent is another candidate", () => {
+  const id = (containerID: string): string | undefined =>
+    candidatesOf([pod("a", { podIP: "10.0.0.1", containerStatuses: [{ ...running, containerID }] })], 5555)[0]?.id;
+  assert.is.not(id("c1"), id("c2"));
+});
+
+test.run();
