@@ -6,9 +6,9 @@
  * Emits: nothing; requests are answered by its actions and actors.
  */
 import { assign, fromPromise, raise, sendTo, setup, stateIn } from "xstate";
-import { agentApplyMachine } from "./agent-apply.ts";
-import { agentReloadMachine } from "./agent-reload.ts";
-import { agentRemovalsMachine } from "./agent-removals.ts";
+import { agentApplyMachine } from "./agentApply.ts";
+import { agentReloadMachine } from "./agentReload.ts";
+import { agentRemovalsMachine } from "./agentRemovals.ts";
 
 export type AgentEvent =
   | { readonly type: "APPLY.REQUESTED"; readonly id: number }

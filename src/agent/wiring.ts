@@ -1,7 +1,8 @@
 /** Gives the agent's charts their actors and actions. */
 import { createActor, fromPromise, type ActorRefFrom } from "xstate";
-import { agentApplyMachine } from "../../machines/agent-apply.ts";
-import { agentReloadMachine } from "../../machines/agent-reload.ts";
+import { agentApplyMachine } from "../../machines/agentApply.ts";
+import { agentReloadMachine } from "../../machines/agentReload.ts";
+import { agentRemovalsMachine } from "../../machines/agentRemovals.ts";
 import { agentMachine } from "../../machines/agent.ts";
 import type { Desk } from "./desk.ts";
 import type { Holding } from "./holding.ts";
@@ -58,6 +59,13 @@ export function wireAgent(deps: AgentDeps): AgentActor {
     },
     actions: { answerFailure: (_, { id, error }) => desk.fail(id, error) },
   });
+  const removals = agentRemovalsMachine.provide({
+    actors: {
+      remove: fromPromise(({ input, signal }: { input: { cut: boolean }; signal: AbortSignal }) =>
+        removePending(holding, input.cut, signal),
+      ),
+    },
+  });
   const machine = agentMachine.provide({
     actors: {
       recover: fromPromise(async () => {
@@ -75,9 +83,7 @@ export function wireAgent(deps: AgentDeps): AgentActor {
         return holding.dirty;
       }),
       prepareStart: fromPromise(({ input }: { input: ById }) => starts.serve(input.id)),
-      remove: fromPromise(({ input, signal }: { input: { cut: boolean }; signal: AbortSignal }) =>
-        removePending(holding, input.cut, signal),
-      ),
+      removals,
     },
     actions: {
       refuseBusy: (_, { id }) => desk.refuse([id], "too many applies are waiting"),

@@ -1,4 +1,4 @@
-import { agentApplyMachine } from "../../machines/agent-apply.ts";
+import { agentApplyMachine } from "../../machines/agentApply.ts";
 import { modelTests } from "./harness.ts";
 
 const done = (actor: string, output?: unknown) => ({ type: `xstate.done.actor.${actor}`, output });

@@ -1,4 +1,4 @@
-import { agentReloadMachine } from "../../machines/agent-reload.ts";
+import { agentReloadMachine } from "../../machines/agentReload.ts";
 import { modelTests } from "./harness.ts";
 
 const done = (actor: string, output?: unknown) => ({ type: `xstate.done.actor.${actor}`, output });

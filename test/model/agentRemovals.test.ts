@@ -1,4 +1,4 @@
-import { agentRemovalsMachine } from "../../machines/agent-removals.ts";
+import { agentRemovalsMachine } from "../../machines/agentRemovals.ts";
 import { modelTests } from "./harness.ts";
 
 const done = (actor: string, output?: unknown) => ({ type: `xstate.done.actor.${actor}`, output });

@@ -202,7 +202,7 @@ check(
         () => undefined,
       );
       const late = random();
-      await sleep(late < 0.6 ? random() * span : late < 0.8 ? random() * 8 * span : 150 + random() * 150);
+      await sleep(late < 0.7 ? random() ** 2 * span : late < 0.85 ? random() * 8 * span : 150 + random() * 150);
       const haproxyToo = random() < 0.2;
       await killAgent();
       if (haproxyToo) {
