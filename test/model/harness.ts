@@ -205,7 +205,8 @@ const sameTransition = (a: Transition, b: Transition): boolean => {
   return shape(a as never) === shape(b as never);
 };
 
-function allTransitions(machine: AnyStateMachine): string[] {
+/** Names of all transitions of a chart, as `Seen.taken` has them. */
+export function allTransitions(machine: AnyStateMachine): string[] {
   const names: string[] = [];
   const walk = (node: AnyStateNode): void => {
     const seen = new Map<string, number>();
@@ -338,7 +339,7 @@ async function tabulate(options: ModelOptions, machine: AnyStateMachine, each: (
 /** All models that a test file declares, for the script that changes charts and looks whether a test notices. */
 export const declaredModels: ModelOptions[] = [];
 
-export const modelName = ({ machine, variant }: ModelOptions): string =>
+const modelName = ({ machine, variant }: ModelOptions): string =>
   variant === undefined ? machine.id : `${machine.id}.${variant}`;
 
 /** Adds the chart's path tests to a suite of its own, and runs it. */
@@ -384,7 +385,7 @@ function silent(machine: AnyStateMachine): Record<string, unknown> {
 const tables = new URL("../golden/model/", import.meta.url);
 
 /** The committed table of a model, by lines; undefined when there is none. */
-export function committedTable(name: string): readonly string[] | undefined {
+function committedTable(name: string): readonly string[] | undefined {
   const path = new URL(`${name}.txt`, tables);
   return existsSync(path) ? readFileSync(path, "utf8").split("\n").slice(0, -1) : undefined;
 }
