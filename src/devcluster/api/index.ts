@@ -13,11 +13,10 @@ import type { ApiObject } from "./objects.ts";
 import { ObjectsApi } from "./objects-api.ts";
 import { newState } from "./state.ts";
 
-export type { ApiObject, Metadata } from "./objects.ts";
-export type { ObjectName, ObjectsApi } from "./objects-api.ts";
-export type { FailureRule, Faults } from "./faults.ts";
+export type { ApiObject } from "./objects.ts";
+export type { ObjectsApi } from "./objects-api.ts";
+export type { Faults } from "./faults.ts";
 export type { Counters } from "./counters.ts";
-export { StatusError } from "./status.ts";
 
 export interface EmbeddedApiOptions {
   /** Loopback address; default 127.0.0.1. */

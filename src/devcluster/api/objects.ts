@@ -60,8 +60,6 @@ export const setOwn = (target: Fields, key: string, value: unknown): void => {
   else target[key] = value;
 };
 
-export const copyFields = (value: Fields): Fields => ({ ...value });
-
 /** A copy that shares nothing with the original. */
 export function deepCopy<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item) => deepCopy(item)) as T;

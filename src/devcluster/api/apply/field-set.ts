@@ -13,7 +13,6 @@ export interface FieldSet {
 
 const none: ReadonlyMap<string, FieldSet> = new Map();
 export const emptySet: FieldSet = { self: false, children: none };
-export const leafSet: FieldSet = { self: true, children: none };
 
 export const isEmptySet = (set: FieldSet): boolean => !set.self && set.children.size === 0;
 

@@ -132,12 +132,14 @@ export class Watch {
     const unlisten = this.#store.listen((change) => {
       if (change.revision > future) this.#change(change);
     });
+    const unclose = this.#store.onClose(() => this.#end());
     const seconds = Number(query.get("timeoutSeconds") ?? "0");
     if (seconds > 0) this.#later(seconds * 1000, () => this.#end());
     if (seconds > 2 && plan.bookmarks) this.#later(seconds * 1000 - 1500, () => this.#bookmark(false));
     if (plan.bookmarks) this.#every(BOOKMARK_MS, () => this.#bookmark(false));
     this.#stop = () => {
       unlisten();
+      unclose();
       for (const timer of this.#timers) clearTimeout(timer);
       watches.delete(this);
     };

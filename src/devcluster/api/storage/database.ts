@@ -54,6 +54,7 @@ export class Database {
 
   drop(resource: ResourceName): void {
     const id = qualified(resource.plural, resource.group);
+    this.#stores.get(id)?.close();
     this.#stores.delete(id);
     this.#dropped.set(id, this.#revision);
   }

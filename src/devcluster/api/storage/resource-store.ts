@@ -18,6 +18,7 @@ export class ResourceStore {
   readonly #byKey = new Map<string, StoredVersion>();
   readonly #sorted = new SortedRecords();
   readonly #listeners = new Set<ChangeListener>();
+  readonly #closers = new Set<() => void>();
   readonly history: History;
 
   constructor(revisions: RevisionSource, historyCapacity: number) {
@@ -72,6 +73,16 @@ export class ResourceStore {
   listen(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Calls `listener` when the resource stops to exist (its definition was deleted). */
+  onClose(listener: () => void): () => void {
+    this.#closers.add(listener);
+    return () => this.#closers.delete(listener);
+  }
+
+  close(): void {
+    for (const closer of this.#closers) closer();
   }
 
   #emit(change: Change): void {

@@ -5,7 +5,9 @@ import { fieldInvalid, fieldNotSupported, fieldRequired } from "../../status.ts"
 import type { FieldError } from "../../status.ts";
 import { specOf } from "../crd-names.ts";
 import type { DefinitionVersion } from "../crd-names.ts";
-import type { KindRules } from "../definition.ts";
+import type { KindRules, RuleContext } from "../definition.ts";
+import { knownFormat } from "../../schema/formats.ts";
+import type { StructuralSchema } from "../../schema/structural.ts";
 import { schemaFaults } from "../../schema/structural-faults.ts";
 
 function defaults(object: ApiObject): void {
@@ -49,7 +51,18 @@ function versionErrors(version: DefinitionVersion, path: string, schemaPath: str
   return errors;
 }
 
-function validate(object: ApiObject, old: ApiObject | undefined): FieldError[] {
+/** A format nobody checks is allowed, and told. */
+function warnOfFormats(schema: StructuralSchema | undefined, context: RuleContext): void {
+  if (schema === undefined) return;
+  if (schema.format !== undefined && !knownFormat(schema.format)) {
+    context.warn(`unrecognized format ${JSON.stringify(schema.format)}`);
+  }
+  for (const below of Object.values(schema.properties ?? {})) warnOfFormats(below, context);
+  warnOfFormats(schema.items, context);
+  if (isFields(schema.additionalProperties)) warnOfFormats(schema.additionalProperties, context);
+}
+
+function validate(object: ApiObject, old: ApiObject | undefined, context: RuleContext): FieldError[] {
   const errors: FieldError[] = [];
   const spec = specOf(object);
   if (!spec.group) errors.push(fieldRequired("spec.group"));
@@ -73,6 +86,7 @@ function validate(object: ApiObject, old: ApiObject | undefined): FieldError[] {
       ),
     );
   }
+  for (const version of versions) warnOfFormats(version.schema?.openAPIV3Schema, context);
   const single = versions.length === 1;
   for (const [i, version] of versions.entries()) {
     const path = `spec.versions[${i}]`;

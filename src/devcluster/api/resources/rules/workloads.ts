@@ -51,6 +51,36 @@ function podSpecDefaults(spec: Fields): Fields {
   return made;
 }
 
+/** Every pod stands five minutes of a node that is not ready or not reached. */
+function tolerations(given: readonly unknown[]): readonly unknown[] {
+  const missing = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].filter(
+    (key) => !given.some((toleration) => at(toleration, "key") === key || at(toleration, "key") === undefined),
+  );
+  return [
+    ...given,
+    ...missing.map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 })),
+  ];
+}
+
+/** Guaranteed: each container's limits are its requests, of both kinds; BestEffort: none says anything. */
+function qosClass(spec: Fields): string {
+  const containers = [...listAt(spec, "containers"), ...listAt(spec, "initContainers")];
+  const amounts = containers.map((container) => ({
+    limits: at(container, "resources", "limits"),
+    requests: at(container, "resources", "requests"),
+  }));
+  const some = (value: unknown): value is Fields => isFields(value) && Object.keys(value).length > 0;
+  if (!amounts.some(({ limits, requests }) => some(limits) || some(requests))) return "BestEffort";
+  const fixed = amounts.every(
+    ({ limits, requests }) =>
+      some(limits) &&
+      limits["cpu"] !== undefined &&
+      limits["memory"] !== undefined &&
+      (requests === undefined || deepEqual(limits, requests)),
+  );
+  return fixed ? "Guaranteed" : "Burstable";
+}
+
 export const podRules: KindRules = {
   defaults(object) {
     const spec = podSpecDefaults(isFields(object["spec"]) ? object["spec"] : {});
@@ -58,7 +88,14 @@ export const podRules: KindRules = {
     object["spec"] = spec;
   },
   prepareCreate(object) {
-    object["status"] = { phase: "Pending", qosClass: "BestEffort" };
+    const spec: Fields = { ...(object["spec"] as Fields) };
+    spec["serviceAccountName"] ??= "default";
+    spec["serviceAccount"] ??= spec["serviceAccountName"];
+    spec["priority"] ??= 0;
+    spec["preemptionPolicy"] ??= "PreemptLowerPriority";
+    spec["tolerations"] = tolerations(listAt(spec, "tolerations"));
+    object["spec"] = spec;
+    object["status"] = { phase: "Pending", qosClass: qosClass(spec) };
   },
   validate: (object) => containerErrors(object, ["spec"]),
 };

@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { startEmbeddedApi } from "../../../../../src/devcluster/api/index.ts";
 import type { EmbeddedApi } from "../../../../../src/devcluster/api/index.ts";
-import { call } from "./client.ts";
+import { call, watch } from "./client.ts";
 
 const test = suite<{ api: EmbeddedApi }>("writes over HTTP");
 const maps = "/api/v1/namespaces/default/configmaps";
@@ -128,7 +128,11 @@ test("a definition is served once it is established and takes its objects along"
     kind: "CustomResourceDefinition",
     name: "things.demo.io",
   });
-  await sleep(30);
+  await open.ended;
+  assert.equal(
+    open.lines.map((line) => line.type),
+    ["ADDED", "DELETED"],
+  );
   assert.is((await call(api, "GET", path)).status, 404);
   assert.not.ok(api.objects.serves("demo.io/v1", "Thing"));
 });
