@@ -123,6 +123,7 @@ test("a definition is served once it is established and takes its objects along"
   const stored = await call(api, "GET", "/apis/demo.io/v1/namespaces/default/things/t");
   assert.is(stored.body["apiVersion"], "demo.io/v1");
   assert.equal(stored.body["spec"], { n: 3 });
+  const open = await watch(api, "/apis/demo.io/v1/things?watch=true");
   api.objects.delete({
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
