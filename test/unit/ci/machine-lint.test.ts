@@ -82,7 +82,7 @@ test("Mermaid text shows guards, actions and the initial state, with no sign tha
     initial: "a",
     states: { a: { on: { "X:Y": { target: "b", guard: "fit", actions: "note" } } }, b: {} },
   });
-  const text = toMermaid(chartOf(machine as unknown as AnyStateMachine));
+  const text = toMermaid(chartOf(machine));
   assert.match(text, /\[\*\] --> draw_a/);
   assert.match(text, /draw_a --> draw_b: X∶Y \[fit\] \/ note/);
 });

@@ -57,7 +57,7 @@ test("a refused configuration is False with HAProxy's words, and the time of the
   assert.equal(status.validationErrors, ["[ALERT] no", "[ALERT] other"]);
   assert.is(status.observedGeneration, 4);
   const later = conditionStatus(
-    book(accepted, refused, { ...refused, message: "[ALERT] third" } as BusEvent),
+    book(accepted, refused, { ...refused, message: "[ALERT] third" }),
     config(status),
     "2027-01-01T00:00:00.000Z",
   ) as {
