@@ -1,0 +1,111 @@
+/**
+ * The bulk of the load: h2load and wrk, which cost little, at a rate that leaves room for what is measured. Their counts
+ * come as a LaneReport, like those of our own client, which asks the same questions beside them and judges each answer.
+ */
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+export interface BulkPlan {
+  readonly name: string;
+  readonly host: string;
+  readonly address: string;
+  readonly port: number;
+  /** "h1" and "h1-one-shot" go without TLS; "h2" with. */
+  readonly protocol: "h1" | "h1-one-shot" | "h2";
+  readonly method: "GET" | "POST";
+  readonly clients: number;
+  /** Requests a second, of all clients together. */
+  readonly rate: number;
+  readonly seconds: number;
+}
+
+export interface BulkReport {
+  readonly name: string;
+  readonly requests: number;
+  readonly failed: number;
+  readonly failures: readonly string[];
+}
+
+export interface Bulk {
+  readonly done: Promise<BulkReport>;
+}
+
+const BODY = "x".repeat(512);
+
+/** Why there is no bulk load here, or undefined. */
+export function missingLoadTools(): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const lacks = ["wrk", "h2load"].filter((tool) => !folders.some((folder) => existsSync(join(folder, tool))));
+  return lacks.length === 0 ? undefined : `needs ${lacks.join(" and ")} (Debian packages wrk, nghttp2-client)`;
+}
+
+function outputOf(command: string, args: readonly string[]): Promise<string> {
+  return new Promise((done, failed) => {
+    const child = spawn(command, [...args], { stdio: ["ignore", "pipe", "pipe"] });
+    let text = "";
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (part) => (text += part));
+    child.on("error", failed);
+    child.on("close", () => done(text));
+  });
+}
+
+const numberIn = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? Number.NaN);
+
+async function h2load(plan: BulkPlan, folder: string): Promise<BulkReport> {
+  const { host, address, port, protocol, method, clients, rate, seconds } = plan;
+  const wanted = Math.round(rate * seconds);
+  const body = join(folder, "body");
+  writeFileSync(body, BODY);
+  const output = await outputOf("h2load", [
+    `--requests=${wanted}`,
+    `--clients=${clients}`,
+    `--rps=${rate / clients}`,
+    ...(protocol === "h1" ? ["--h1"] : ["--max-concurrent-streams=4"]),
+    ...(method === "POST" ? [`--data=${body}`] : []),
+    `--connect-to=${address}:${port}`,
+    `${protocol === "h2" ? "https" : "http"}://${host}:${port}/${plan.name}`,
+  ]);
+  const done = numberIn(output, /requests: \d+ total, \d+ started, (\d+) done/);
+  const ok = numberIn(output, /status codes: (\d+) 2xx/);
+  // What never got its connection or its answer has failed, too.
+  const failed = Number.isNaN(ok) ? wanted : wanted - ok;
+  const lines = output.split("\n").filter((line) => /requests:|status codes:|error|fail/i.test(line));
+  return { name: plan.name, requests: Number.isNaN(done) ? 0 : done, failed, failures: failed > 0 ? lines : [] };
+}
+
+/** wrk waits `pause` ms before each request of a connection, and closes it after each. */
+const wrkScript = (plan: BulkPlan, pause: number): string => `
+wrk.method = "${plan.method}"
+${plan.method === "POST" ? `wrk.body = "${BODY}"` : ""}
+wrk.headers["Host"] = "${plan.host}"
+wrk.headers["Connection"] = "close"
+function delay() return ${pause} end
+function done(summary, latency, requests)
+  local e = summary.errors
+  io.write(string.format("counts %d %d %d %d %d %d\\n", summary.requests, e.connect, e.read, e.write, e.status, e.timeout))
+end
+`;
+
+async function wrk(plan: BulkPlan, folder: string): Promise<BulkReport> {
+  const { address, port, clients, rate, seconds } = plan;
+  const script = join(folder, "load.lua");
+  writeFileSync(script, wrkScript(plan, Math.round((1_000 * clients) / rate)));
+  const args = [`-c${clients}`, "-t1", `-d${seconds}s`, "--timeout", "10s", "-s", script];
+  const output = await outputOf("wrk", [...args, `http://${address}:${port}/${plan.name}`]);
+  const counts = /counts (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)/.exec(output)?.slice(1).map(Number);
+  if (counts === undefined) return { name: plan.name, requests: 0, failed: 1, failures: output.split("\n") };
+  const [requests = 0, ...errors] = counts;
+  const failed = errors.reduce((sum, count) => sum + count, 0);
+  const [connect, read, write, status, timeout] = errors;
+  const what = `connect ${connect}, read ${read}, write ${write}, status ${status}, timeout ${timeout}`;
+  return { name: plan.name, requests, failed, failures: failed > 0 ? [what] : [] };
+}
+
+/** Starts it at once. */
+export function startBulk(plan: BulkPlan): Bulk {
+  const folder = mkdtempSync(join(tmpdir(), "haptic-bulk-"));
+  const run = plan.protocol === "h1-one-shot" ? wrk : h2load;
+  return { done: run(plan, folder).finally(() => rmSync(folder, { recursive: true, force: true })) };
+}
