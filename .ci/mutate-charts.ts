@@ -100,20 +100,32 @@ function* candidates(rows: readonly Row[], { transition, guard }: Mutant): Gener
 }
 
 /** Runs the tests by hand with `original` changed in place: they import it. */
-async function failsByHand(suites: readonly UvuRun[], original: AnyStateMachine, mutant: AnyStateMachine) {
+async function failsByHand(
+  suites: readonly UvuRun[],
+  original: AnyStateMachine,
+  mutant: AnyStateMachine,
+): Promise<boolean> {
   const kept = { ...original };
   const { write } = process.stdout;
   Object.assign(original, mutant);
   process.stdout.write = () => true;
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<readonly [string]>((resolve) => {
-    timer = setTimeout(() => resolve(["too late"]), HAND_LIMIT);
+  // What nobody catches ends a test's process.
+  let fail = (): void => {};
+  const failed = new Promise<readonly [string]>((resolve) => {
+    fail = () => resolve(["failed"]);
+    timer = setTimeout(fail, HAND_LIMIT);
   });
+  process.on("uncaughtException", fail);
+  process.on("unhandledRejection", fail);
   try {
-    for (const run of suites) if ((await Promise.race([run(), late]))[0] !== true) return true;
-    return false;
+    for (const run of suites) if ((await Promise.race([run(), failed]))[0] !== true) return true;
+    // What a changed chart throws at its end, it throws in the next turn.
+    return await Promise.race([new Promise<false>((resolve) => setImmediate(resolve, false)), failed.then(() => true)]);
   } finally {
     clearTimeout(timer);
+    process.off("uncaughtException", fail);
+    process.off("unhandledRejection", fail);
     process.stdout.write = write;
     Object.assign(original, kept);
   }

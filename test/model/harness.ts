@@ -51,13 +51,41 @@ const show = (value: unknown): string =>
 const showEvent = ({ type, ...fields }: ModelEvent): string =>
   `${type}${Object.keys(fields).length === 0 ? "" : ` ${show(fields)}`}`;
 
+/** Simulated time that writes down which timers are set and cleared. */
+class NotedClock extends SimulatedClock {
+  readonly #log: string[];
+  readonly #timers = new Map<number, number>();
+
+  constructor(log: string[]) {
+    super();
+    this.#log = log;
+  }
+
+  override setTimeout(fire: () => void, timeout: number): number {
+    const id = super.setTimeout(() => {
+      this.#timers.delete(id);
+      fire();
+    }, timeout);
+    this.#timers.set(id, timeout);
+    this.#log.push(`sets a timer of ${timeout} ms`);
+    return id;
+  }
+
+  override clearTimeout(id: number): void {
+    const timeout = this.#timers.get(id);
+    if (timeout !== undefined) this.#log.push(`clears a timer of ${timeout} ms`);
+    this.#timers.delete(id);
+    super.clearTimeout(id);
+  }
+}
+
 /** Runs what a chart does, and writes down what can be seen of it. */
 class Replay {
   readonly log: string[] = [];
   readonly taken = new Set<string>();
   readonly guards = new Map<string, Set<boolean>>();
   readonly #deferred = new Map<string, Deferred>();
-  readonly #clock = new SimulatedClock();
+  readonly #clock = new NotedClock(this.log);
   readonly #options: ModelOptions;
   readonly #actor: AnyActorRef;
   readonly #root: AnyActorRef;
@@ -141,7 +169,10 @@ function observed(
   log: string[],
   deferred: Map<string, Deferred>,
 ): AnyStateMachine {
-  const implementations = machine.implementations as unknown as Record<"actors" | "guards", Record<string, unknown>>;
+  const implementations = machine.implementations as unknown as Record<
+    "actions" | "actors" | "guards",
+    Record<string, unknown>
+  >;
   const wait = (name: string): unknown =>
     callbacks.includes(name) || typeof (implementations.actors[name] as { root?: unknown }).root === "object"
       ? fromCallback(({ self, receive, input }) => {
@@ -174,7 +205,14 @@ function observed(
       check: (snapshot: unknown, args: unknown) => note(check(snapshot, args, guard)),
     });
   };
+  const note = (name: string, action: unknown): unknown =>
+    typeof action !== "function" || "resolve" in action
+      ? action
+      : (_: unknown, params: unknown) => log.push(`does ${name}${params === undefined ? "" : ` ${show(params)}`}`);
   return machine.provide({
+    actions: Object.fromEntries(
+      Object.entries(implementations.actions).map(([name, action]) => [name, note(name, action)]),
+    ) as never,
     actors: Object.fromEntries(Object.keys(implementations.actors).map((name) => [name, wait(name)])) as never,
     guards: Object.fromEntries(
       Object.entries(implementations.guards).map(([name, guard]) => [name, watch(name, guard)]),
