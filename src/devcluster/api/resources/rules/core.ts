@@ -38,7 +38,7 @@ function dataErrors(object: ApiObject, fields: readonly string[]): FieldError[] 
   }
   if (size > MAX_DATA) {
     const message = `Too long: may not be more than ${MAX_DATA} bytes`;
-    errors.push({ field: fields.length > 1 ? "" : "data", reason: "FieldValueTooLong", message });
+    errors.push({ field: fields.length > 1 ? "[]" : "data", reason: "FieldValueTooLong", message });
   }
   return errors;
 }
