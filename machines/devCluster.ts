@@ -7,7 +7,7 @@
  *
  * Everything that runs is a child of `running`; `stopping` is inside it, so that the children end in order before the API does.
  */
-import { assign, emit, enqueueActions, fromCallback, fromPromise, sendTo, setup } from "xstate";
+import { assign, emit, enqueueActions, fromCallback, fromPromise, setup } from "xstate";
 import { type ContainerChanged, devContainerMachine, type DevContainerInput } from "./devContainer.ts";
 import { devPodMachine, type PodChanged } from "./devPod.ts";
 import { devWorkloadsMachine } from "./devWorkloads.ts";
@@ -77,8 +77,12 @@ export const devClusterMachine = setup({
     stopPods: enqueueActions(({ context, enqueue }) => {
       for (const pod of context.pods) enqueue.sendTo(pod, { type: "POD.STOP" });
     }),
-    stopController: sendTo("controller", { type: "CONTAINER.STOP" }),
+    stopController: enqueueActions(({ context, enqueue }) => {
+      // One that ended by a defect is there no more.
+      if (context.controller !== "stopped") enqueue.sendTo("controller", { type: "CONTAINER.STOP" });
+    }),
     notePod: assign(({ context }, params: PodChanged) => ({ states: { ...context.states, [params.pod]: params } })),
+    noteDefect: assign({ controller: "stopped" }),
     noteController: assign((_, params: ContainerChanged) => ({ controller: params.phase })),
   },
   guards: {
@@ -143,12 +147,25 @@ export const devClusterMachine = setup({
         running: {
           entry: "startPods",
           invoke: [
-            { id: "workloads", src: "workloads", onError: {} },
+            {
+              id: "workloads",
+              src: "workloads",
+              onError: {
+                target: ".stopping",
+                actions: { type: "tellFailure", params: ({ event }) => ({ message: String(event.error) }) },
+              },
+            },
             {
               id: "controller",
               src: "controller",
               input: ({ context }) => ({ ...context, pod: "", container: "controller" }),
-              onError: {},
+              onError: {
+                target: ".stopping",
+                actions: [
+                  "noteDefect",
+                  { type: "tellFailure", params: ({ event }) => ({ message: String(event.error) }) },
+                ],
+              },
             },
           ],
           on: {

@@ -7,7 +7,7 @@
  *
  * The object is written after each change; while a write is under way changes wait, and one more write tells them all.
  */
-import { assign, fromPromise, sendParent, sendTo, setup } from "xstate";
+import { assign, enqueueActions, fromPromise, sendParent, setup } from "xstate";
 import { type ContainerChanged, devContainerMachine, type DevContainerInput } from "./devContainer.ts";
 
 export interface PodChanged {
@@ -47,14 +47,30 @@ export const devPodMachine = setup({
       const { type: _, ...state } = params;
       return { containers: { ...context.containers, [params.container]: state } };
     }),
+    /** The container's chart itself ended by a defect: nothing starts it again. */
+    noteDefect: assign(({ context }, params: { container: string; message: string }) => ({
+      containers: {
+        ...context.containers,
+        [params.container]: {
+          container: params.container,
+          phase: "stopped" as const,
+          restarts: 0,
+          lastExit: params.message,
+        },
+      },
+    })),
     tellParent: sendParent(({ context }): PodChanged => ({
       type: "POD.CHANGED",
       pod: context.pod,
       ready: all(context.containers, "ready"),
       stopped: all(context.containers, "stopped"),
     })),
-    stopAgent: sendTo("agent", { type: "CONTAINER.STOP" }),
-    stopHaproxy: sendTo("haproxy", { type: "CONTAINER.STOP" }),
+    stopContainers: enqueueActions(({ context, enqueue }) => {
+      for (const name of ["haproxy", "agent"]) {
+        // One that ended by a defect is there no more.
+        if (context.containers[name]?.phase !== "stopped") enqueue.sendTo(name, { type: "CONTAINER.STOP" });
+      }
+    }),
   },
   delays: { retry: 1_000 },
 }).createMachine({
@@ -64,10 +80,30 @@ export const devPodMachine = setup({
   states: {
     containers: {
       invoke: [
-        { id: "agent", src: "agent", input: ({ context }) => ({ ...context, container: "agent" }), onError: {} },
-        { id: "haproxy", src: "haproxy", input: ({ context }) => ({ ...context, container: "haproxy" }), onError: {} },
+        {
+          id: "agent",
+          src: "agent",
+          input: ({ context }) => ({ ...context, container: "agent" }),
+          onError: {
+            actions: [
+              { type: "noteDefect", params: ({ event }) => ({ container: "agent", message: String(event.error) }) },
+              "tellParent",
+            ],
+          },
+        },
+        {
+          id: "haproxy",
+          src: "haproxy",
+          input: ({ context }) => ({ ...context, container: "haproxy" }),
+          onError: {
+            actions: [
+              { type: "noteDefect", params: ({ event }) => ({ container: "haproxy", message: String(event.error) }) },
+              "tellParent",
+            ],
+          },
+        },
       ],
-      on: { "POD.STOP": { actions: ["stopHaproxy", "stopAgent"] } },
+      on: { "POD.STOP": { actions: "stopContainers" } },
     },
     object: {
       initial: "written",

@@ -5,6 +5,7 @@ import { type DevClusterEvent, devClusterMachine } from "../../machines/devClust
 import { type ContainerRef, type DevContainerEvent, devContainerMachine } from "../../machines/devContainer.ts";
 import { type ContainerStates, devPodMachine } from "../../machines/devPod.ts";
 import { devWorkloadsMachine } from "../../machines/devWorkloads.ts";
+import { modelTests } from "./harness.ts";
 
 const turn = (): Promise<void> => new Promise((wake) => setImmediate(wake));
 
@@ -225,3 +226,54 @@ test("a stop is obeyed at each step", async () => {
 });
 
 test.run();
+
+const podChanged = (pod: string, ready: boolean, stopped: boolean) => ({ type: "POD.CHANGED", pod, ready, stopped });
+const controllerChanged = (phase: string) => ({
+  type: "CONTAINER.CHANGED",
+  pod: "",
+  container: "controller",
+  phase,
+  restarts: 0,
+  lastExit: "",
+});
+
+modelTests({
+  machine: devClusterMachine,
+  callbacks: ["api"],
+  timersByEvent: true,
+  input: { pods: ["a", "b"], backoffMs: () => 0, settledMs: 1_000, patienceMs: 30_000 },
+  events: [
+    { type: "CLUSTER.STOP" },
+    { type: "xstate.done.actor.prepare" },
+    { type: "xstate.error.actor.prepare", error: "no HAProxy" },
+    { type: "xstate.error.actor.api", actorId: "api", error: "no life" },
+    { type: "xstate.done.actor.startApi" },
+    { type: "xstate.error.actor.startApi", error: "port in use" },
+    { type: "xstate.done.actor.createObjects" },
+    { type: "xstate.error.actor.createObjects", error: "not valid" },
+    { type: "xstate.error.actor.workloads", actorId: "workloads", error: "defect" },
+    { type: "xstate.error.actor.controller", actorId: "controller", error: "defect" },
+    podChanged("a", true, false),
+    podChanged("a", false, true),
+    podChanged("b", true, false),
+    podChanged("b", false, true),
+    controllerChanged("ready"),
+    controllerChanged("stopped"),
+    { type: "xstate.after.patience.devCluster.up.running.settling" },
+    { type: "xstate.after.grace.devCluster.up.running.stopping" },
+    { type: "xstate.done.actor.clear" },
+    { type: "xstate.error.actor.clear", error: "busy" },
+  ],
+  key: ({
+    states,
+    controller,
+  }: {
+    states: Record<string, { ready: boolean; stopped: boolean }>;
+    controller: string;
+  }) => ({
+    controller,
+    pods: Object.entries(states)
+      .map(([name, { ready, stopped }]) => `${name} ${ready ? "ready" : stopped ? "stopped" : "starting"}`)
+      .sort(),
+  }),
+});

@@ -7,6 +7,7 @@ import {
   type DevContainerEvent,
   devContainerMachine,
 } from "../../machines/devContainer.ts";
+import { modelTests } from "./harness.ts";
 
 /** A container whose process, probe and end are in the test's hands. */
 function container(): {
@@ -155,3 +156,25 @@ test("a probe that breaks makes its container unready", () => {
 });
 
 test.run();
+
+modelTests({
+  machine: devContainerMachine,
+  child: true,
+  callbacks: ["probe"],
+  input: { pod: "p", container: "agent", backoffMs: (recent: number) => recent * 100, settledMs: 1_000 },
+  events: [
+    { type: "xstate.done.actor.process", output: "exit code 1" },
+    { type: "xstate.error.actor.process", error: "no such file" },
+    { type: "PROBE.PASSED" },
+    { type: "PROBE.FAILED" },
+    { type: "xstate.error.actor.probe", actorId: "probe", error: "no socket" },
+    { type: "xstate.after.settled.devContainer.running" },
+    { type: "xstate.after.backoff.devContainer.waiting" },
+    { type: "CONTAINER.STOP" },
+    { type: "xstate.done.actor.terminate" },
+    { type: "xstate.error.actor.terminate", error: "would not" },
+  ],
+  key: ({ restarts, recent, lastExit }: Record<string, unknown>) => ({ restarts, recent, lastExit }),
+  // More of the same is not tried.
+  skip: ({ context }) => (context as { restarts: number }).restarts > 2,
+});

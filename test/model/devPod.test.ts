@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { createActor, createMachine, fromCallback, fromPromise, SimulatedClock } from "xstate";
 import { type ContainerRef, type DevContainerEvent, devContainerMachine } from "../../machines/devContainer.ts";
 import { type ContainerStates, devPodMachine, type PodChanged } from "../../machines/devPod.ts";
+import { modelTests } from "./harness.ts";
 
 const turn = (): Promise<void> => new Promise((wake) => setImmediate(wake));
 
@@ -118,3 +119,34 @@ test("a pod that is told to stop stops both containers, and says when both are",
 });
 
 test.run();
+
+const changed = (name: string, phase: string) => ({
+  type: "CONTAINER.CHANGED",
+  pod: "haproxy-1",
+  container: name,
+  phase,
+  restarts: 0,
+  lastExit: "",
+});
+
+modelTests({
+  machine: devPodMachine,
+  child: true,
+  input: { pod: "haproxy-1", backoffMs: () => 0, settledMs: 1_000 },
+  events: [
+    changed("agent", "ready"),
+    changed("agent", "stopped"),
+    changed("haproxy", "ready"),
+    changed("haproxy", "stopped"),
+    { type: "xstate.done.actor.writeStatus" },
+    { type: "xstate.error.actor.writeStatus", error: "unreachable" },
+    { type: "xstate.after.retry.devPod.object.refused" },
+    { type: "xstate.error.actor.agent", actorId: "agent", error: "defect" },
+    { type: "xstate.error.actor.haproxy", actorId: "haproxy", error: "defect" },
+    { type: "POD.STOP" },
+  ],
+  key: ({ containers }: { containers: Record<string, { phase: string }> }) =>
+    Object.entries(containers)
+      .map(([name, { phase }]) => `${name} ${phase}`)
+      .sort(),
+});

@@ -2,6 +2,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createActor, fromCallback, fromPromise, SimulatedClock } from "xstate";
 import { type DevWorkloadsEvent, devWorkloadsMachine } from "../../machines/devWorkloads.ts";
+import { modelTests } from "./harness.ts";
 
 const turn = (): Promise<void> => new Promise((wake) => setImmediate(wake));
 
@@ -78,3 +79,15 @@ test("watches that break bring a look after a while", () => {
 });
 
 test.run();
+
+modelTests({
+  machine: devWorkloadsMachine,
+  callbacks: ["watches"],
+  events: [
+    { type: "WORKLOADS.CHANGED" },
+    { type: "xstate.done.actor.reconcile" },
+    { type: "xstate.error.actor.reconcile", error: "conflict" },
+    { type: "xstate.error.actor.watches", actorId: "watches", error: "no API" },
+    { type: "xstate.after.retry.devWorkloads.refused" },
+  ],
+});
