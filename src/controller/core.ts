@@ -200,6 +200,11 @@ export function createController(ports: ControllerPorts): ControllerCore {
     records.note(event);
     log.debug({ event }, "Event");
   });
+  bus.observe("plans", (event) => {
+    // A pod may still wait to send what was scheduled some deployments ago.
+    if (event.type === "DEPLOYMENT.SCHEDULED") shelf.hold(`deployment:${event.deployment % 4}`, event.planId);
+    if (event.type === "PLAN.RELEASED") shelf.hold("released", event.planId);
+  });
   bus.observe("pods", (event) => {
     if (event.type !== "PODS.CHANGED") return;
     pods = event.pods;

@@ -66,6 +66,8 @@ export class PodSessions {
     for (const [id, session] of this.#sessions) {
       if (wanted.has(id)) continue;
       this.#sessions.delete(id);
+      this.#deps.shelf.hold(`pod:${id}`, "");
+      this.#deps.shelf.hold(`sending:${id}`, "");
       session.port.close().catch(() => {});
     }
     for (const pod of pods) {
@@ -89,9 +91,9 @@ export class PodSessions {
 
   async readState(podId: string, verify: boolean, signal: AbortSignal): Promise<KnownState> {
     const session = this.#session(podId);
-    const state = await session.port.state({ verify, plan: false }, signal);
-    session.state = podStateOf(state);
-    return known(session.state, verify && this.#drifted(session.state));
+    const state = podStateOf(await session.port.state({ verify, plan: false }, signal));
+    this.#learn(session, state);
+    return known(state, verify && this.#drifted(state));
   }
 
   async send(podId: string, planId: string, seq: number, form: ApplyForm, signal: AbortSignal): Promise<ApplyReply> {
@@ -99,6 +101,7 @@ export class PodSessions {
     const plan = this.#deps.shelf.get(planId);
     if (plan === undefined) throw new ControllerError(`plan ${planId.slice(0, 12)} is not held any more`);
     session.state ??= podStateOf(await session.port.state({ verify: false, plan: false }, signal));
+    this.#deps.shelf.hold(`sending:${podId}`, planId);
     const token = this.#token(seq);
     let delivery = await this.#delivery(session, plan, token, form, signal);
     for (let attempt = 0; ; attempt += 1) {
@@ -168,6 +171,12 @@ export class PodSessions {
     return session;
   }
 
+  /** What the pod holds is the baseline of its next change. */
+  #learn(session: Session, state: PodState | undefined): void {
+    session.state = state;
+    if (state !== undefined) this.#deps.shelf.hold(`pod:${session.pod.id}`, state.applied);
+  }
+
   #token(seq: number): Token {
     return { leader_epoch: this.#deps.epoch(), render_seq: seq };
   }
@@ -193,7 +202,7 @@ export class PodSessions {
     const held = this.#deps.shelf.get(state.applied);
     if (held !== undefined || !state.blobStored) return held;
     const full: AgentState = await session.port.state({ verify: false, plan: true }, signal);
-    session.state = podStateOf(full);
+    this.#learn(session, podStateOf(full));
     if (full.applied_plan === undefined || full.applied_plan_id !== state.applied) return undefined;
     try {
       const plan = await decodePlan(Buffer.from(full.applied_plan, "base64"), this.#deps.pause);
@@ -228,7 +237,7 @@ export class PodSessions {
       return { kind: "answer", reply: { kind: conflict.reason === "unknown_baseline" ? "baseline_unknown" : "moved" } };
     }
     const { result } = answer;
-    session.state = afterApply(session.state, result);
+    this.#learn(session, afterApply(session.state, result));
     const message = result.ok ? "" : refusal(result);
     this.#deps.onApply({
       pod: session.pod.id,
