@@ -143,7 +143,7 @@ export const agentMachine = setup({
       states: {
         choosing: { always: [{ guard: "hasStart", target: "starting" }, { target: "attaching" }] },
         attaching: {
-          on: { "START.REQUESTED": { target: "starting", actions: "enqueueStart" } },
+          on: { "START.REQUESTED": { target: "choosing", actions: "enqueueStart" } },
           invoke: {
             id: "attach",
             src: "attach",
@@ -152,23 +152,25 @@ export const agentMachine = setup({
           },
         },
         pausing: {
-          on: { "START.REQUESTED": { target: "starting", actions: "enqueueStart" } },
+          on: { "START.REQUESTED": { target: "choosing", actions: "enqueueStart" } },
           after: { attachRetry: "choosing" },
         },
         starting: {
           entry: "takeStart",
-          exit: "clearCurrent",
           invoke: {
             id: "prepareStart",
             src: "prepareStart",
             input: ({ context }) => ({ id: context.current ?? 0 }),
-            onDone: "pausing",
+            onDone: { target: "pausing", actions: "clearCurrent" },
             onError: {
               target: "pausing",
-              actions: {
-                type: "answerFailure",
-                params: ({ context, event }) => ({ id: context.current, error: event.error }),
-              },
+              actions: [
+                {
+                  type: "answerFailure",
+                  params: ({ context, event }) => ({ id: context.current, error: event.error }),
+                },
+                "clearCurrent",
+              ],
             },
           },
         },
@@ -207,6 +209,7 @@ export const agentMachine = setup({
           initial: "idle",
           states: {
             idle: {
+              entry: "clearCurrent",
               always: [
                 { guard: "hasStart", target: "starting" },
                 { guard: "reloadIsDue", target: "reloading" },
@@ -224,7 +227,7 @@ export const agentMachine = setup({
                     guard: { type: "followedByReload", params: ({ event }) => ({ next: event.output.next }) },
                     target: "deciding",
                   },
-                  { target: "idle", actions: ["clearCurrent", raise({ type: "FILES.CHANGED" })] },
+                  { target: "idle", actions: raise({ type: "FILES.CHANGED" }) },
                 ],
                 onError: {
                   target: "idle",
@@ -233,7 +236,6 @@ export const agentMachine = setup({
                       type: "answerFailure",
                       params: ({ context, event }) => ({ id: context.current, error: event.error }),
                     },
-                    "clearCurrent",
                   ],
                 },
               },
@@ -243,7 +245,7 @@ export const agentMachine = setup({
             },
             scheduling: {
               entry: raise({ type: "RELOAD.WANTED" }),
-              exit: ["clearCurrent", raise({ type: "FILES.CHANGED" })],
+              exit: raise({ type: "FILES.CHANGED" }),
               invoke: {
                 id: "schedule",
                 src: "schedule",
@@ -260,7 +262,7 @@ export const agentMachine = setup({
             },
             reloading: {
               entry: raise({ type: "RELOAD.STARTED" }),
-              exit: ["clearCurrent", raise({ type: "FILES.CHANGED" })],
+              exit: raise({ type: "FILES.CHANGED" }),
               // The reload itself ends the connection to the old worker.
               on: { "WORKER.LOST": { actions: "noteHandover" } },
               invoke: {
@@ -282,7 +284,6 @@ export const agentMachine = setup({
             },
             starting: {
               entry: "takeStart",
-              exit: "clearCurrent",
               invoke: {
                 id: "prepareStart",
                 src: "prepareStart",

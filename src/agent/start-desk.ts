@@ -20,7 +20,8 @@ export class StartDesk {
 
   /** The promise settles when the files are ready for HAProxy to read. */
   open(fallBack: boolean): { id: number; done: Promise<void> } {
-    this.#last += 1;
+    // Below zero: the charts carry numbers of applies and of starts side by side.
+    this.#last -= 1;
     const id = this.#last;
     const done = new Promise<void>((resolve, reject) => this.#tickets.set(id, { fallBack, resolve, reject }));
     return { id, done };

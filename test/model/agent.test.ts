@@ -1,5 +1,8 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
 import { agentMachine } from "../../machines/agent.ts";
 import { modelTests } from "./harness.ts";
+import { recordedActions } from "./recorded.ts";
 
 const done = (actor: string, output?: unknown) => ({ type: `xstate.done.actor.${actor}`, output });
 const failed = (actor: string) => ({ type: `xstate.error.actor.${actor}`, error: "defect" });
@@ -88,3 +91,51 @@ modelTests({
   variant: "removals",
   events: [...begun, { type: "REMOVALS.QUEUED" }, failed("removals"), lost],
 });
+
+const actions = ["refuseBusy", "refuseWaiting", "answerFailure", "markReady", "noteHandover", "logFailure"];
+const heard = (...events: { readonly type: string }[]): string[] =>
+  recordedActions(agentMachine, input, actions, events);
+/** What a whole life begins with: nobody waits when HAProxy is looked for, then the agent is ready. */
+const beginning = ['refuseWaiting {"ids":[]}', "markReady"];
+const afterBeginning = (...events: { readonly type: string }[]): string[] => {
+  const ran = heard(...begun, ...events);
+  assert.equal(ran.slice(0, 2), beginning);
+  return ran.slice(2);
+};
+
+test("a request that cannot be served is answered at once", () => {
+  assert.equal(heard(apply, { ...apply, id: 3 }), ['refuseBusy {"id":3}']);
+  assert.equal(heard(apply, done("recover")), ['refuseWaiting {"ids":[1]}']);
+  assert.equal(heard(done("recover"), apply), ['refuseWaiting {"ids":[]}', 'refuseWaiting {"ids":[1]}']);
+  assert.equal(afterBeginning(apply, lost), ['refuseWaiting {"ids":[1]}']);
+});
+
+test("a request whose step failed hears of it", () => {
+  const told = (id: number): string[] => [`answerFailure {"id":${id},"error":"defect"}`];
+  assert.equal(heard(done("recover"), start, failed("prepareStart")).slice(1), told(2));
+  assert.equal(afterBeginning(start, failed("prepareStart")), told(2));
+  assert.equal(afterBeginning(apply, failed("apply")), told(1));
+  const reloaded = [apply, done("apply", { id: 1, next: "reload" }), done("reload", { id: 1, end: "loaded" })];
+  assert.equal(
+    afterBeginning(...reloaded, apply, done("apply", { id: 1, next: "reload" }), failed("schedule")),
+    told(1),
+  );
+});
+
+test("a step of nobody's that fails is logged by its name", () => {
+  const logged = (what: string): string => `logFailure {"what":"${what}","error":"defect"}`;
+  assert.equal(heard(failed("recover")), [logged("recover")]);
+  assert.equal(heard(done("recover"), done("attach"), failed("reconcile")).slice(1, 2), [logged("reconcile")]);
+  assert.equal(afterBeginning(failed("removals")), [logged("removals")]);
+  const reload = [apply, done("apply", { id: 1, next: "reload" })];
+  assert.equal(afterBeginning(...reload, failed("reload")).slice(0, 1), [logged("reload")]);
+  assert.equal(afterBeginning(...reload, lost), ["noteHandover"]);
+  const folding = [
+    apply,
+    done("apply", { id: 1, next: "done" }),
+    { type: "xstate.after.foldDelay.agent.ready.files.dirty" },
+  ];
+  assert.equal(afterBeginning(...folding, failed("fold")), [logged("fold")]);
+});
+
+test.run();

@@ -1,5 +1,8 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
 import { agentApplyMachine } from "../../machines/agentApply.ts";
 import { modelTests } from "./harness.ts";
+import { recordedActions } from "./recorded.ts";
 
 const done = (actor: string, output?: unknown) => ({ type: `xstate.done.actor.${actor}`, output });
 const failed = (actor: string) => ({ type: `xstate.error.actor.${actor}`, error: "ENOSPC" });
@@ -24,3 +27,15 @@ modelTests({
     failed("owe"),
   ],
 });
+
+test("whatever fails before the set is the tail is answered", () => {
+  const heard = (...events: { readonly type: string }[]): string[] =>
+    recordedActions(agentApplyMachine, { id: 7 }, ["answerFailure"], events);
+  const answered = ['answerFailure {"id":7,"error":"ENOSPC"}'];
+  assert.equal(heard(failed("stage")), answered);
+  assert.equal(heard(done("stage", "operate"), failed("write")), answered);
+  assert.equal(heard(done("stage", "operate"), done("write"), failed("operate"), failed("owe")), answered);
+  assert.equal(heard(done("stage", "operate"), done("write"), failed("operate"), done("owe")), []);
+});
+
+test.run();

@@ -1,5 +1,8 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
 import { agentReloadMachine } from "../../machines/agentReload.ts";
 import { modelTests } from "./harness.ts";
+import { recordedActions } from "./recorded.ts";
 
 const done = (actor: string, output?: unknown) => ({ type: `xstate.done.actor.${actor}`, output });
 const failed = (actor: string) => ({ type: `xstate.error.actor.${actor}`, error: "ECONNREFUSED" });
@@ -26,3 +29,13 @@ modelTests({
     failed("answer"),
   ],
 });
+
+test("a set that cannot be taken, and an answer that cannot be given, are told to the requester", () => {
+  const heard = (...events: { readonly type: string }[]): string[] =>
+    recordedActions(agentReloadMachine, { id: 7, attempts: 1 }, ["answerFailure"], events);
+  const answered = ['answerFailure {"id":7,"error":"ECONNREFUSED"}'];
+  assert.equal(heard(failed("take")), answered);
+  assert.equal(heard(done("take", false), failed("answer")), answered);
+});
+
+test.run();
