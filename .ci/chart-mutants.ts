@@ -101,7 +101,7 @@ export function mutantsOf(machine: AnyStateMachine): Mutant[] {
   const made = (config: Config): AnyStateMachine | undefined => {
     try {
       // A changed chart may step round in a circle.
-      const bounded = { ...config, options: { maxIterations: 1_000 } };
+      const bounded = { ...config, options: { maxIterations: 100 } };
       return createMachine(bounded as never, machine.implementations as never) as AnyStateMachine;
     } catch {
       return undefined;

@@ -8,7 +8,7 @@
  * A library whose revision is not the referenced one means that an update is under way: hold, the last good configuration serves on.
  * An invalid configuration changes nothing either. Only changes of a spec are told (own status writes come back as events).
  */
-import { assign, emit, fromCallback, fromPromise, setup } from "xstate";
+import { emit, fromCallback, fromPromise, setup } from "xstate";
 
 export type AssembleReply =
   | { readonly kind: "assembled"; readonly version: string; readonly generation: number }
@@ -25,7 +25,6 @@ export type ConfigLoaderEmitted =
 
 export const configLoaderMachine = setup({
   types: {
-    context: {} as { readonly attempts: number },
     events: {} as ConfigLoaderEvent,
     emitted: {} as ConfigLoaderEmitted,
   },
@@ -48,7 +47,6 @@ export const configLoaderMachine = setup({
       ...params,
     })),
     announceMissing: emit({ type: "CONFIG.MISSING" }),
-    countAttempt: assign(({ context }) => ({ attempts: context.attempts + 1 })),
   },
   guards: {
     assembled: (_, params: { reply: AssembleReply }) => params.reply.kind === "assembled",
@@ -57,7 +55,6 @@ export const configLoaderMachine = setup({
   delays: { sourceRestart: 5_000 },
 }).createMachine({
   id: "configLoader",
-  context: { attempts: 0 },
   initial: "following",
   states: {
     following: {
@@ -126,6 +123,6 @@ export const configLoaderMachine = setup({
         missing: {},
       },
     },
-    broken: { entry: "countAttempt", after: { sourceRestart: "following" } },
+    broken: { after: { sourceRestart: "following" } },
   },
 });

@@ -194,7 +194,6 @@ export const deployerMachine = setup({
               { type: "pass", params: ({ event }) => ({ report: event }) },
             ],
           },
-          { actions: { type: "pass", params: ({ event }) => ({ report: event }) } },
         ],
       },
       always: { guard: "allHeard", target: "idle", actions: "announceCompleted" },

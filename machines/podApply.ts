@@ -191,8 +191,8 @@ export const podApplyMachine = setup({
     settleDebt: assign(({ context }) => ({ owed: context.wanted !== context.inFlight })),
     clearDebt: assign({ owed: false }),
     clearRefused: assign({ refused: "" }),
-    notePromoted: assign(({ context: { known, validated } }, params: { reply: ApplyReply }) => ({
-      known: known === undefined || params.reply.kind !== "applied" ? known : { ...known, lastGood: validated },
+    notePromoted: assign(({ context: { known } }, { reply }: { reply: ApplyReply }) => ({
+      known: known === undefined || reply.kind !== "applied" ? known : { ...known, lastGood: reply.known.lastGood },
     })),
   },
   guards: {
@@ -256,7 +256,7 @@ export const podApplyMachine = setup({
             { guard: "unknown", target: "reading" },
             { guard: "mustRevert", target: "reverting" },
             { guard: "idle", target: "idle" },
-            { guard: "owing", target: "deciding", reenter: true, actions: ["reportUnchanged", "clearDebt"] },
+            { guard: "owing", target: "idle", actions: ["reportUnchanged", "clearDebt"] },
             { guard: "there", target: "idle" },
             { target: "sending" },
           ],
@@ -382,6 +382,12 @@ export const podApplyMachine = setup({
         },
         settling: { after: { promotionSettle: [{ guard: "promotable", target: "promoting" }, { target: "none" }] } },
         promoting: {
+          on: {
+            "POD.PROMOTE": {
+              target: "settling",
+              actions: { type: "noteValidated", params: ({ event }) => ({ planId: event.planId }) },
+            },
+          },
           invoke: {
             id: "promote",
             src: "promote",

@@ -130,16 +130,6 @@ export const schedulerMachine = setup({
             },
             actions: { type: "keep", params: ({ event }) => ({ planId: event.planId, seq: event.seq, verify: false }) },
           },
-          {
-            actions: {
-              type: "accept",
-              params: ({ event }) => ({
-                planId: event.planId,
-                seq: event.seq,
-                verify: event.reasons.includes("drift_prevention"),
-              }),
-            },
-          },
         ],
       },
       always: { guard: "deployable", target: "deploying" },

@@ -10,14 +10,14 @@ const accepted = (driftIntervalMs: number) => ({
   driftIntervalMs,
 });
 
-modelTests({
-  machine: driftMonitorMachine,
-  input: { intervalMs: 60_000 },
-  events: [
-    { type: "DEPLOYMENT.COMPLETED", deployment: 1, planId: "p", total: 0, succeeded: 0, failed: 0, pending: 0 },
-    accepted(0),
-    accepted(5_000),
-    { type: "xstate.after.interval.driftMonitor.waiting" },
-  ],
-  key: ({ intervalMs }: { intervalMs: number }) => intervalMs,
-});
+const events = [
+  { type: "DEPLOYMENT.COMPLETED", deployment: 1, planId: "p", total: 0, succeeded: 0, failed: 0, pending: 0 },
+  accepted(0),
+  accepted(5_000),
+  { type: "xstate.after.interval.driftMonitor.waiting" },
+];
+const key = ({ intervalMs }: { intervalMs: number }) => intervalMs;
+const partOf = ["on", "off"];
+
+modelTests({ machine: driftMonitorMachine, variant: "on", partOf, input: { intervalMs: 60_000 }, events, key });
+modelTests({ machine: driftMonitorMachine, variant: "off", partOf, input: { intervalMs: 0 }, events, key });

@@ -38,4 +38,17 @@ byHand("writes nothing after a backoff when there is nothing left to write", asy
   assert.is(actor.getSnapshot().value, "idle");
   assert.is(attempts, 1);
 });
+byHand("looks again on each event that it reads", () => {
+  for (const event of eventRecorderReads.map((type) => ({ type }))) {
+    let hasWork = false;
+    const actor = createActor(eventRecorderMachine, {
+      input: { hasWork: () => hasWork, backoffMs: () => 100 },
+    }).start();
+    assert.is(actor.getSnapshot().value, "idle");
+    hasWork = true;
+    actor.send(event as never);
+    assert.is(actor.getSnapshot().value, "recording", event.type);
+    actor.stop();
+  }
+});
 byHand.run();

@@ -108,6 +108,7 @@ modelTests({
     { type: "POD.APPLY", planId: "p1", seq: 1, verify: false },
     { type: "POD.APPLY", planId: "p1", seq: 1, verify: true },
     { type: "POD.PROMOTE", planId: "p1" },
+    { type: "POD.PROMOTE", planId: "p2" },
     done("readState", known("p1")),
     done("readState", known("p1", { lastGood: "p1" })),
     done("promote", { kind: "applied", mode: "noop", known: known("p1", { lastGood: "p1" }) }),

@@ -33,7 +33,7 @@ const key = ({ candidate, checking, refused, superseded, last }: Record<string, 
   last: (last as { planId: string } | undefined)?.planId,
   passed: (last as { passed: boolean } | undefined)?.passed,
 });
-const partOf = ["remembered", "asked", "superseded", "unasked"];
+const partOf = ["remembered", "asked", "superseded", "unasked", "retried"];
 
 modelTests({
   machine: renderGateMachine,
@@ -77,4 +77,13 @@ modelTests({
   input,
   key,
   events: [rendered("good"), rendered("bad"), rendered("worse"), rendered("new1"), unasked, settled, ...retried],
+});
+
+modelTests({
+  machine: renderGateMachine,
+  variant: "retried",
+  partOf,
+  input: { ...input, verdictOf: () => undefined },
+  key,
+  events: [rendered("new1"), rendered("new2"), unasked, ...retried],
 });

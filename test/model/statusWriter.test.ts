@@ -38,4 +38,15 @@ byHand("writes nothing after a backoff when there is nothing left to write", asy
   assert.is(actor.getSnapshot().value, "idle");
   assert.is(attempts, 1);
 });
+byHand("looks again on each event that it reads", () => {
+  for (const event of statusWriterReads.map((type) => ({ type }))) {
+    let differs = false;
+    const actor = createActor(statusWriterMachine, { input: { differs: () => differs, backoffMs: () => 100 } }).start();
+    assert.is(actor.getSnapshot().value, "idle");
+    differs = true;
+    actor.send(event as never);
+    assert.is(actor.getSnapshot().value, "writing", event.type);
+    actor.stop();
+  }
+});
 byHand.run();
