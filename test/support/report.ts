@@ -18,6 +18,9 @@ export interface Row {
   readonly floor?: number;
   /** p50 / floor. */
   readonly ratio?: number;
+  /** p99 of the same floor, and p99 / floorP99. */
+  readonly floorP99?: number;
+  readonly ratioP99?: number;
 }
 
 export const skips: Skip[] = [];

@@ -1,0 +1,96 @@
+/**
+ * The API server's process of the bench: the embedded API, told by its parent what to store. It notes the moment in which
+ * the bytes of a change are handed to the watcher's socket. Beside it a bare socket, on which the floor's lines are sent.
+ */
+import { ServerResponse } from "node:http";
+import { createServer, type Socket } from "node:net";
+import { startEmbeddedApi } from "../../../src/devcluster/api/index.ts";
+import { monotonic } from "./clock.ts";
+
+export interface ApiSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly linePort: number;
+  /** Folder of YAML that is applied at the start. */
+  readonly manifests: string;
+}
+
+/** `mark`: text by which the watch event of the change is known. */
+export type ApiOrder = { readonly id: number } & (
+  | { readonly do: "put"; readonly objects: readonly object[]; readonly mark?: string }
+  | { readonly do: "status"; readonly object: object }
+  | { readonly do: "delete"; readonly objects: readonly object[] }
+  | { readonly do: "line"; readonly text: string }
+);
+
+export type ApiReport =
+  | { readonly kind: "ready"; readonly kubeconfig: string }
+  /** `at`: when the bytes were written, by the monotonic clock; 0 = nothing was asked for, or nobody watches. */
+  | { readonly kind: "done"; readonly id: number; readonly at: number; readonly error?: string };
+
+interface Named {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+
+const settings = JSON.parse(process.argv[2]!) as ApiSettings;
+const api = await startEmbeddedApi(settings);
+
+let wanted: Buffer | undefined;
+let writtenAt = 0;
+const write = ServerResponse.prototype.write as (...args: unknown[]) => boolean;
+ServerResponse.prototype.write = function (this: ServerResponse, ...args: unknown[]): boolean {
+  const [chunk] = args;
+  if (wanted !== undefined && Buffer.isBuffer(chunk) && chunk.includes(wanted)) {
+    wanted = undefined;
+    writtenAt = monotonic();
+  }
+  return write.apply(this, args);
+} as typeof ServerResponse.prototype.write;
+
+let line: Socket | undefined;
+const lines = createServer({ noDelay: true }, (socket) => {
+  line = socket;
+  socket.on("error", () => undefined);
+});
+
+function obey(order: ApiOrder): number {
+  if (order.do === "line") {
+    if (line === undefined) throw new Error("nobody listens for lines");
+    const at = monotonic();
+    line.write(order.text);
+    return at;
+  }
+  if (order.do === "status") {
+    const { apiVersion, kind, metadata, status } = order.object as Named & { status: object };
+    api.objects.patch({ apiVersion, kind, ...metadata }, { status }, "status");
+    return 0;
+  }
+  if (order.do === "delete") {
+    for (const object of order.objects) {
+      const { apiVersion, kind, metadata } = object as Named;
+      api.objects.delete({ apiVersion, kind, ...metadata });
+    }
+    return 0;
+  }
+  wanted = order.mark === undefined ? undefined : Buffer.from(order.mark);
+  writtenAt = 0;
+  for (const object of order.objects) api.objects.apply(object);
+  wanted = undefined;
+  return writtenAt;
+}
+
+process.on("message", (order: ApiOrder) => {
+  let report: ApiReport;
+  try {
+    report = { kind: "done", id: order.id, at: obey(order) };
+  } catch (error) {
+    report = { kind: "done", id: order.id, at: 0, error: String(error) };
+  }
+  process.send!(report);
+});
+process.on("disconnect", () => process.exit());
+lines.listen(settings.linePort, settings.host, () => {
+  process.send!({ kind: "ready", kubeconfig: api.kubeconfig } satisfies ApiReport);
+});

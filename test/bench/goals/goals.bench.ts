@@ -1,0 +1,123 @@
+/**
+ * The goals that need the whole product: G1, G2 and G3 (a change from its watch bytes to the first answer that shows it),
+ * each beside its floor; start, memory and the controller's longest stall. docs/performance.md says how to read it.
+ */
+// runner: limit 3000 s
+import { readFileSync } from "node:fs";
+import { test as base } from "uvu";
+import * as assert from "uvu/assert";
+import { testHaproxy } from "../../support/parts.ts";
+import { recordRow } from "../../support/report.ts";
+import { needing } from "../../support/skip.ts";
+import { bulk, Changes, type Goal, rest, TITLES } from "./changes.ts";
+import { monotonic } from "./clock.ts";
+import { hostOf } from "./objects.ts";
+import { Rig } from "./rig.ts";
+
+const quick = process.env["HAPTIC_BENCH_QUICK"] !== undefined;
+const SIZES = quick ? [100] : (process.env["BENCH_SIZES"] ?? "100,1000,5000").split(",").map(Number);
+const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? (quick ? 12 : 120));
+const GOALS: readonly Goal[] = ["G1", "G2", "G3"];
+
+/** Changes come at no fixed distance from what the one before left to do (fold, check, promotion). */
+let seed = 1;
+function between(low: number, high: number): number {
+  seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+  return low + (seed / 2_147_483_648) * (high - low);
+}
+
+function quantile(samples: readonly number[], q: number): number {
+  const sorted = samples.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(q * sorted.length) - 1))]!;
+}
+
+const distribution = (samples: readonly number[]) => ({
+  p50: quantile(samples, 0.5),
+  p95: quantile(samples, 0.95),
+  p99: quantile(samples, 0.99),
+  max: quantile(samples, 1),
+});
+
+const single = (name: string, objects: number, value: number): void =>
+  recordRow({ name, objects, p50: value, p95: value, p99: value, max: value });
+
+/** Of /proc/PID/status, MiB. */
+function memory(pid: number, field: "VmRSS" | "VmHWM"): number {
+  const text = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(text)![1]) / 1024;
+}
+
+interface Counters {
+  readonly reloads: number;
+}
+
+const haproxy = testHaproxy("3.4");
+const test = needing(base, haproxy === undefined ? "needs HAProxy 3.4" : undefined);
+
+for (const objects of SIZES) {
+  test(`Changes reach traffic with ${objects} Ingresses, and their floors are measured beside them`, async () => {
+    const rig = new Rig(haproxy!);
+    try {
+      await rig.begin(bulk(objects));
+      await rig.startPod();
+      const started = monotonic();
+      rig.startController();
+      const first = await rig.served(hostOf("probe-0"), 60_000);
+      single("G9 controller started to first host served", objects, first - started);
+      await rig.settled();
+      const cold = await rig.loop("rest");
+      single("G13 longest stall of the controller's loop while it starts", objects, cold.max);
+      const floor = await rig.startFloor();
+      const changes = new Changes(rig, floor);
+      for (const goal of GOALS) {
+        // Both sides are warm before anything counts.
+        for (let turn = 0; turn < 5; turn++) {
+          await changes.product(goal);
+          await rest(200);
+          await changes.floor(goal);
+          await rest(200);
+        }
+      }
+      const { reloads } = await rig.variable<Counters>("counters");
+      const samples = new Map(GOALS.map((goal) => [goal, { product: [] as number[], floor: [] as number[] }]));
+      await rig.loop("rest");
+      for (let round = 0; round < ROUNDS; round++) {
+        for (const goal of GOALS) {
+          const { product, floor: bare } = samples.get(goal)!;
+          await rest(between(150, 600));
+          product.push(await changes.product(goal));
+          await rest(between(150, 600));
+          bare.push(await changes.floor(goal));
+        }
+      }
+      for (const goal of GOALS) {
+        const { product, floor: bare } = samples.get(goal)!;
+        const [own, least] = [distribution(product), distribution(bare)];
+        recordRow({
+          name: `${goal} ${TITLES[goal]}`,
+          objects,
+          ...own,
+          floor: least.p50,
+          ratio: own.p50 / least.p50,
+          floorP99: least.p99,
+          ratioP99: own.p99 / least.p99,
+        });
+        recordRow({ name: `${goal} floor: ${TITLES[goal]}`, objects, ...least });
+      }
+      assert.is((await rig.variable<Counters>("counters")).reloads, reloads, "no change needed a reload");
+      await rig.settled();
+      for (const [name, pid] of Object.entries(rig.pids)) {
+        single(`G7 memory of the ${name} after the changes, MiB`, objects, memory(pid, "VmRSS"));
+        single(`G7 peak memory of the ${name}, MiB`, objects, memory(pid, "VmHWM"));
+      }
+    } catch (error) {
+      process.stdout.write(`${rig.tail()}\n`);
+      throw error;
+    } finally {
+      await rig.close();
+    }
+  });
+}
+
+test.before(() => Rig.bundle());
+test.run();
