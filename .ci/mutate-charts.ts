@@ -15,9 +15,8 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { AnyStateMachine } from "xstate";
-import type { ModelEvent, ModelOptions, Seen, Walk } from "../test/model/harness.ts";
 import { mutantsOf } from "./chart-mutants.ts";
-import type { Mutant } from "./chart-mutants.ts";
+import type { Row } from "./chart-replays.ts";
 import { loadMachines } from "./machines.ts";
 import { allowed } from "./mutations-allowed.ts";
 
@@ -37,67 +36,8 @@ type UvuRun = () => Promise<readonly [errors: string | true, ...counts: number[]
 const queue: (UvuRun | null)[] = [];
 Object.assign(globalThis, { UVU_DEFER: 1, UVU_INDEX: 0, UVU_QUEUE: [queue] });
 process.env["CHART_MUTATION"] = "1";
-const harness = await import("../test/model/harness.ts");
-
-/** One replay, and what it shows on the chart as it is. */
-interface Row {
-  readonly seen: Seen;
-  readonly again: (machine: AnyStateMachine) => Promise<Seen>;
-}
-
-async function rowsOf(options: ModelOptions): Promise<Row[]> {
-  const { machine } = options;
-  const rows: Row[] = [];
-  const add = async (again: Row["again"]): Promise<Seen> => {
-    const seen = await again(machine);
-    rows.push({ seen, again });
-    return seen;
-  };
-  const begun = await add((subject) => harness.beginning(options, subject));
-  for (const [situation, walk] of harness.situationsOf(options, machine, begun.lines[0] ?? "")) {
-    await rowsIn(options, situation, walk, add);
-  }
-  return rows;
-}
-
-async function rowsIn(
-  options: ModelOptions,
-  situation: string,
-  walk: Walk,
-  add: (again: Row["again"]) => Promise<Seen>,
-): Promise<void> {
-  let events: readonly ModelEvent[] = [];
-  await add(async (subject) => {
-    const found = await harness.possibilities(options, subject, situation, walk);
-    if (subject === options.machine) events = found.events;
-    return found;
-  });
-  for (const event of events) await add((subject) => harness.step(options, subject, situation, walk, event));
-}
-
-async function differs(row: Row, machine: AnyStateMachine): Promise<boolean> {
-  try {
-    const { lines } = await row.again(machine);
-    return lines.length !== row.seen.lines.length || lines.some((line, index) => line !== row.seen.lines[index]);
-  } catch {
-    return true;
-  }
-}
-
-/** The replays that may show a change, the likeliest first. */
-function* candidates(rows: readonly Row[], { transition, guard }: Mutant): Generator<Row> {
-  if (transition === undefined) {
-    yield* rows;
-    return;
-  }
-  const [state] = transition.split(" ");
-  for (const row of rows) if (row.seen.taken.has(transition)) yield row;
-  if (guard === undefined) return;
-  const asked = rows.filter(({ seen }) => seen.guards.has(guard) && !seen.taken.has(transition));
-  const near = ({ seen }: Row): boolean => [...seen.taken].some((name) => name.startsWith(`${state} `));
-  yield* asked.filter(near);
-  yield* asked.filter((row) => !near(row));
-}
+const { allTransitions, declaredModels } = await import("../test/model/harness.ts");
+const { isNoticed, rowsOf } = await import("./chart-replays.ts");
 
 /** Runs the tests by hand with `original` changed in place: they import it. */
 async function failsByHand(
@@ -106,7 +46,7 @@ async function failsByHand(
   mutant: AnyStateMachine,
 ): Promise<boolean> {
   const kept = { ...original };
-  const { write } = process.stdout;
+  const write = process.stdout.write.bind(process.stdout);
   Object.assign(original, mutant);
   process.stdout.write = () => true;
   let timer: NodeJS.Timeout | undefined;
@@ -187,15 +127,15 @@ for (const { machine, mutants } of plan) {
     fault(`${machine.id} has no test/model/${machine.id}.test.ts`);
     continue;
   }
-  harness.declaredModels.length = 0;
+  declaredModels.length = 0;
   queue.length = 0;
   await import(file.href);
   const suites = queue.filter((run): run is UvuRun => run !== null);
-  const models = harness.declaredModels.filter((options) => options.machine.id === machine.id);
+  const models = declaredModels.filter((options) => options.machine.id === machine.id);
   const rows: Row[] = [];
   for (const options of models) rows.push(...(await rowsOf(options)));
   const taken = new Set(rows.flatMap(({ seen }) => [...seen.taken]));
-  const missed = harness.allTransitions(machine).filter((name) => !taken.has(name));
+  const missed = allTransitions(machine).filter((name) => !taken.has(name));
   for (const name of missed) fault(`${name} is taken by no replay`);
 
   const count = { noticed: 0, byHand: 0, explained: 0, unmade: 0 };
@@ -205,11 +145,7 @@ for (const { machine, mutants } of plan) {
       count.unmade += 1;
       continue;
     }
-    let noticed = false;
-    for (const row of candidates(rows, mutant)) {
-      noticed = await differs(row, changed);
-      if (noticed) break;
-    }
+    let noticed = await isNoticed(rows, mutant, changed);
     if (!noticed && (await failsByHand(suites, machine, changed))) {
       noticed = true;
       count.byHand += 1;
