@@ -43,7 +43,8 @@ export function missingLoadTools(): string | undefined {
 
 function outputOf(command: string, args: readonly string[]): Promise<string> {
   return new Promise((done, failed) => {
-    const child = spawn(command, [...args], { stdio: ["ignore", "pipe", "pipe"] });
+    // Users are elsewhere: their work does not take the time of what serves them.
+    const child = spawn("nice", ["-n", "10", command, ...args], { stdio: ["ignore", "pipe", "pipe"] });
     let text = "";
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (part) => (text += part));
     child.on("error", failed);

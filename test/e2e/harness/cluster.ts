@@ -86,7 +86,7 @@ export class Cluster {
   readonly keeper: ProcessKeeper;
   readonly backends = new Backends();
   readonly pods: PodKeeper[] = [];
-  /** What each part printed, in order: `SOURCE LINE`. */
+  /** What each part printed, in order: `MILLISECONDS SOURCE LINE`. */
   readonly lines: string[] = [];
   #api: ApiServer | undefined;
   #client: KubeClient | undefined;
@@ -227,7 +227,7 @@ export class Cluster {
   }
 
   #heard(source: string, line: string): void {
-    this.lines.push(`${source} ${line}`);
+    this.lines.push(`${Date.now()} ${source} ${line}`);
     if (process.env["TEST_LOG"] !== undefined) process.stderr.write(`${source} ${line}\n`);
   }
 
@@ -281,7 +281,11 @@ export class Cluster {
   }
 
   /** New backends that answer; nobody knows of them yet. `names` = pods of these names, at other addresses than before. */
-  async newEndpoints(service: string, count: number, names?: readonly string[]): Promise<{ address: string; pod: string }[]> {
+  async newEndpoints(
+    service: string,
+    count: number,
+    names?: readonly string[],
+  ): Promise<{ address: string; pod: string }[]> {
     const made = Array.from({ length: count }, (_, index) => {
       const at = this.#nextAddress++;
       const pod = names?.[index] ?? `${service}-${this.#nextPod++}`;
@@ -296,7 +300,10 @@ export class Cluster {
   }
 
   /** Makes these the endpoints of a Service; those that were it before are gone with the API's answer. */
-  async setEndpoints(service: string, endpoints: readonly { readonly address: string; readonly pod: string }[]): Promise<void> {
+  async setEndpoints(
+    service: string,
+    endpoints: readonly { readonly address: string; readonly pod: string }[],
+  ): Promise<void> {
     const object = this.sliceOf(service, endpoints) as KubeObject;
     await this.client.apply(SLICES, object, { fieldManager: "e2e", force: true });
     const kept = new Set(endpoints.map(({ address }) => address));

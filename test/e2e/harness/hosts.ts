@@ -20,7 +20,12 @@ function asUserWrites(object: object): object {
 }
 
 /** The objects that make `host` be served by new backends of the Service `name`; not yet created. */
-export async function hostObjects(cluster: Cluster, name: string, host: string, options: HostOptions = {}): Promise<object[]> {
+export async function hostObjects(
+  cluster: Cluster,
+  name: string,
+  host: string,
+  options: HostOptions = {},
+): Promise<object[]> {
   const { tls = false, endpoints = 1 } = options;
   const made = await cluster.newEndpoints(name, endpoints);
   cluster.noteEndpoints(name, made);
@@ -65,7 +70,11 @@ export function ask(cluster: Cluster, pod: number, host: string, tls = false): P
 }
 
 /** Waits until every pod answers the host with 200; milliseconds that it took. */
-export async function served(cluster: Cluster, host: string, options: { tls?: boolean; limitMs?: number; by?: string } = {}): Promise<number> {
+export async function served(
+  cluster: Cluster,
+  host: string,
+  options: { tls?: boolean; limitMs?: number; by?: string } = {},
+): Promise<number> {
   const { tls = false, limitMs = 20_000, by } = options;
   const began = performance.now();
   await Promise.all(

@@ -38,14 +38,15 @@ export function scalingProof(base: Test, network: Network, api: ApiChoice): void
   });
 
   test(`${api.name}: a backend scales from 1 to 5 to 2 and moves every address under load; hosts come: nothing fails, nobody reloads`, async () => {
+    const steps: string[] = [];
     const before = { pids: await cluster.workerPids(), reloads: (await cluster.counters()).reloads };
+    steps.push(`${Date.now()} load begins`);
     const load = startLoad(cluster, { host: HOST, pauseMs: 20, bulk: BULK });
     let running = true;
     void load.bulkDone.then(() => (running = false));
     let hosts = 0;
     let rounds = 0;
-    const steps: string[] = [];
-    const noted = (what: string): void => void steps.push(`${Math.round(performance.now())} ${what}`);
+    const noted = (what: string): void => void steps.push(`${Date.now()} ${what}`);
     while (running) {
       rounds += 1;
       const [one] = cluster.endpointsOf(NAME);
@@ -76,7 +77,7 @@ export function scalingProof(base: Test, network: Network, api: ApiChoice): void
     // A request to an address that went last would come late.
     await sleep(1_000);
     const { late } = await cluster.backends.report();
-    const story = [...report.failures, ...report.parts, ...steps, cluster.tail()].join("\n");
+    const story = [...report.failures, ...late, ...report.parts, ...steps, ...cluster.lines].join("\n");
     assert.is(report.failed, 0, story);
     assert.ok(report.requests >= 100_000, `only ${report.requests} requests\n${story}`);
     assert.ok(rounds >= 2, story);
