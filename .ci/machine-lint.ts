@@ -1,6 +1,7 @@
 /**
  * What the type checker lets through in a chart: unknown delays (XState fires them at once, silently), unknown or inline
- * actions, guards, actors, invokes without an id or an onError, unreachable states, events that nobody handles.
+ * actions, guards, actors, invokes without an id or an onError, unreachable states, events that it says it reads and no state
+ * handles.
  *
  * node .ci/machine-lint.ts   exit 1 when there is a fault; one line a fault.
  */
@@ -16,13 +17,14 @@ export interface MachineFault {
 /** Leaves: states that something rests in. */
 const MAX_STATES = 25;
 
-/** Faults of one chart, in the order of its states. */
-export function lintMachine(machine: AnyStateMachine): MachineFault[] {
+/** Faults of one chart, in the order of its states; `reads` are the events that it says it reads. */
+export function lintMachine(machine: AnyStateMachine, reads: readonly string[] = []): MachineFault[] {
   const known = machine.implementations as unknown as Record<
     "actions" | "guards" | "actors" | "delays",
     Record<string, unknown>
   >;
   const faults: MachineFault[] = [];
+  const handled = new Set<string>();
   const reached = new Set<AnyStateNode>();
   let states = 0;
 
@@ -69,6 +71,7 @@ export function lintMachine(machine: AnyStateMachine): MachineFault[] {
 
   const walk = (node: AnyStateNode): void => {
     if (node.type === "atomic" || node.type === "final") states += 1;
+    for (const type of node.transitions.keys()) handled.add(type);
     for (const { delay } of node.after) {
       if (typeof delay !== "string" || !Object.hasOwn(known.delays, delay)) fault(node, "unknown-delay", String(delay));
     }
@@ -92,14 +95,15 @@ export function lintMachine(machine: AnyStateMachine): MachineFault[] {
   enterDown(machine.root);
   walk(machine.root);
   if (states > MAX_STATES) fault(machine.root, "too-large", `${states} states; more than ${MAX_STATES} is two charts`);
+  for (const type of reads) if (!handled.has(type)) fault(machine.root, "unhandled-event", type);
   return faults;
 }
 
 if (import.meta.main) {
   const loaded = await loadMachines();
   let count = 0;
-  for (const { file, machine } of loaded) {
-    for (const { state, rule, detail } of lintMachine(machine)) {
+  for (const { file, machine, reads } of loaded) {
+    for (const { state, rule, detail } of lintMachine(machine, reads)) {
       count += 1;
       process.stderr.write(`machines/${file}: ${state}: ${rule}: ${detail}\n`);
     }

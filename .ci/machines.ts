@@ -6,6 +6,8 @@ import type { AnyStateMachine } from "xstate";
 export interface LoadedMachine {
   readonly file: string;
   readonly machine: AnyStateMachine;
+  /** Events of the bus that the component reads: the file's export `NAMEReads`. */
+  readonly reads: readonly string[];
 }
 
 const directory = new URL("../machines/", import.meta.url);
@@ -18,7 +20,8 @@ export async function loadMachines(): Promise<readonly LoadedMachine[]> {
     .sort()) {
     const exports = (await import(new URL(file, directory).href)) as Record<string, unknown>;
     for (const value of Object.values(exports)) {
-      if (value instanceof StateMachine) loaded.push({ file, machine: value });
+      if (!(value instanceof StateMachine)) continue;
+      loaded.push({ file, machine: value, reads: (exports[`${value.id}Reads`] ?? []) as string[] });
     }
   }
   return loaded;

@@ -3,8 +3,9 @@
  * left out, another initial state) and looks whether a test notices: a line of a table in test/golden/model that comes out differently,
  * or a test written by hand in the chart's file of test/model/.
  *
- * Each model's replays run once on the chart as it is, and it is noted what each used. A changed chart then needs only the replays that
- * use the changed place: where no single replay differs, the whole table is the same, as it is made of nothing else.
+ * Each model's replays run once on the chart as it is, and it is noted what each used. On a changed chart they run again until one differs,
+ * those first that use the changed place: mostly the first one tells. Where none differs, the whole table is the same, as it is made of
+ * nothing else.
  *
  * node .ci/mutate-charts.ts [--chart NAME]… [--list] [--bounded N [--seed S]]
  *

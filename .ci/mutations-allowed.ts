@@ -3,6 +3,10 @@
  * unnoticed change that is not here, and on an entry here that is noticed or gone.
  */
 const explanations: Readonly<Record<string, readonly string[]>> = {
+  "a start waits by then: choosing goes on to starting at once": [
+    "agent.detached.attaching on START.REQUESTED #0: leads to agent.detached.starting",
+    "agent.detached.pausing on START.REQUESTED #0: leads to agent.detached.starting",
+  ],
   "waiting goes on to idle at once: whoever has rendered is ready, and stays so": [
     "coordinator.rendering done(render) #0: leads to coordinator.waiting",
     "coordinator.rendering done(render) #1: leads to coordinator.waiting",

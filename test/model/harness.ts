@@ -363,7 +363,11 @@ export function situationsOf(options: ModelOptions, machine: AnyStateMachine, fi
 }
 
 /** Replays everything on `machine` and hands each replay over, with the lines of the table that it stands for. */
-async function tabulate(options: ModelOptions, machine: AnyStateMachine, each: (seen: Seen) => void): Promise<void> {
+export async function tabulate(
+  options: ModelOptions,
+  machine: AnyStateMachine,
+  each: (seen: Seen) => void,
+): Promise<void> {
   const begun = await beginning(options, machine);
   each(begun);
   const situations = situationsOf(options, machine, begun.lines[0] ?? "");

@@ -1,4 +1,4 @@
-/** Drives a chart by hand and writes down which of its plain actions ran: the path tables do not show those. */
+/** Drives a chart by hand and writes down which of its plain actions ran: for stories that the path tables scatter. */
 import { createActor, fromCallback, fromPromise, SimulatedClock, type AnyStateMachine } from "xstate";
 
 /** The named actions that ran, with their parameters, while the events were sent in order. */

@@ -76,6 +76,21 @@ test("a state that nothing leads to is named, one entered on the way to a descen
   assert.equal(rules(machine), ["unreachable first", "unreachable c"]);
 });
 
+test("an event that the component says it reads and no state handles is named", () => {
+  const machine = createMachine({ id: "deaf", initial: "a", states: { a: { on: { "A.HEARD": {} } } } });
+  const found = lintMachine(machine as unknown as AnyStateMachine, ["A.HEARD", "B.MISSED"]);
+  assert.equal(found, [{ state: "deaf", rule: "unhandled-event", detail: "B.MISSED" }]);
+});
+
+test("more states than one page shows are too many for one chart", () => {
+  const names = Array.from({ length: 31 }, (_, index) => `s${index}`);
+  const states = Object.fromEntries(
+    names.map((name, index) => [name, index < 30 ? { on: { GO: names[index + 1]! } } : {}]),
+  );
+  const machine = createMachine({ id: "large", initial: "s0", states } as never);
+  assert.equal(rules(machine), ["too-large 31 states; more than 25 is two charts"]);
+});
+
 test("Mermaid text shows guards, actions and the initial state, with no sign that it would misread", () => {
   const machine = setup({ guards: { fit: () => true }, actions: { note: () => {} } }).createMachine({
     id: "draw",
