@@ -106,6 +106,7 @@ function changedServer(
   if (was.guid !== now.guid) return ledger.reload(`${where} changed its guid`);
   if ((was.extra ?? "").trim() !== (now.extra ?? "").trim()) return ledger.reload(`${where} changed its keywords`);
   const ops: Op[] = [];
+  const stops: Op[] = [];
   if (was.address !== now.address || was.port !== now.port) {
     const obstacle = addressObstacle(now);
     if (obstacle !== undefined) return ledger.reload(`${where}: ${obstacle}`);
@@ -118,12 +119,14 @@ function changedServer(
   if ((was.disabled === true) !== (now.disabled === true)) {
     // A server that was added disabled has its checks off until it is enabled for the first time.
     const health = /(^|\s)check(\s|$)/.test([profileText, record.defaultServer ?? "", now.extra ?? ""].join("\n"));
-    if (now.disabled === true) ops.push({ kind: "server_set_state", ...target, state: "maint" });
+    if (now.disabled === true) stops.push({ kind: "server_set_state", ...target, state: "maint" });
     else if (health) ops.push({ kind: "server_enable", ...target, health });
     else ops.push({ kind: "server_set_state", ...target, state: "ready" });
   }
-  if (ops.length > 0 && !isPlainName(now.name)) return ledger.reload(`${where}: its name cannot be used at run time`);
+  if (ops.length + stops.length > 0 && !isPlainName(now.name))
+    return ledger.reload(`${where}: its name cannot be used at run time`);
   ledger.add("servers", ops);
+  ledger.add("stop", stops);
 }
 
 /** The weight of a server that names none: its default-server's, else 1. */

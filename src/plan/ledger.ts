@@ -10,10 +10,11 @@ export interface LoadedFiles {
 }
 
 /**
- * The order in which operations are safe: what new entries point to comes first (backends, servers, certificates), then
- * the entries, then what nothing points to any more goes.
+ * The order in which operations are safe: what new entries point to comes first (backends, servers, certificates; servers
+ * that start before servers that stop, so that no backend is without one in between), then the entries, then what nothing
+ * points to any more goes.
  */
-const STAGES = ["create", "servers", "certs", "crtAdd", "mapAdd", "mapDel", "crtDel", "remove"] as const;
+const STAGES = ["create", "servers", "stop", "certs", "crtAdd", "mapAdd", "mapDel", "crtDel", "remove"] as const;
 export type Stage = (typeof STAGES)[number];
 
 /** Reasons kept of one difference; more are counted. */

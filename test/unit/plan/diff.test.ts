@@ -165,6 +165,14 @@ test("address, weight and disabled of a server change at run time, its keywords 
   assert.equal(keywords.reasons, ["backend a, server s1 changed its keywords"]);
 });
 
+test("new servers serve before the old ones stop, so that no backend is without one in between", () => {
+  const { ops } = diff(
+    { backends: { a: { servers: [server("s1", "10.0.0.1", { disabled: true }), server("s2")] } } },
+    { backends: { a: { servers: [server("s1")] } } },
+  );
+  assert.equal(kinds(ops), ["server_add", "server_enable", "server_set_state"]);
+});
+
 test("a server with a name for an address, or with a keyword that the runtime refuses, needs a reload", () => {
   const before: World = { backends: { a: {} } };
   assert.match(
