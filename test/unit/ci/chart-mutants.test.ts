@@ -78,8 +78,8 @@ test("a changed chart does what its name says, and the chart itself stays as it 
       .find((one) => one.what === what)!
       .make()!;
   const next = (changed: AnyStateMachine, type: string): unknown => {
-    const [from] = [changed.resolveState({ value: "a", context: {} })];
-    return changed.getTransitionData(from as never, { type } as never).map(({ target }) => target?.[0]?.id);
+    const from = changed.resolveState({ value: "a", context: {} });
+    return changed.getTransitionData(from as never, { type }).map(({ target }) => target?.[0]?.id);
   };
   assert.equal(next(machine, "GO"), ["toy.b"]);
   assert.equal(next(named("toy.a on GO #0: guard turned round"), "GO"), [undefined]);
@@ -94,17 +94,15 @@ test("what no event of a model leads to goes unnoticed, the rest is noticed", as
   for (const mutant of mutantsOf(machine)) {
     if (!(await isNoticed(rows, mutant, mutant.make()!))) unnoticed.push(mutant.what);
   }
-  assert.equal(
-    unnoticed.map((what) => what.split(":")[0]),
-    [
-      // The second choice is never reached, b goes on at once (but sets its timer), and nobody sends BACK.
-      ...["toy.a on GO #1", "toy.a on GO #1", "toy.a on GO #1"],
-      ...["toy.b after later #0", "toy.b after later #0", "toy.b after later #0", "toy.b after later #0"],
-      ...["toy.c.y on BACK #0", "toy.c.y on BACK #0", "toy.c.y on BACK #0", "toy.c.y on BACK #0"],
-      // The initial state of c is never entered.
-      "toy.c",
-    ],
-  );
+  // The second choice is never reached, b goes on at once (but sets its timer), nobody sends BACK, c is never begun.
+  const counts = new Map<string, number>();
+  for (const what of unnoticed) counts.set(what.split(":")[0]!, (counts.get(what.split(":")[0]!) ?? 0) + 1);
+  assert.equal(Object.fromEntries(counts), {
+    "toy.a on GO #1": 3,
+    "toy.b after later #0": 4,
+    "toy.c.y on BACK #0": 4,
+    "toy.c": 1,
+  });
 });
 
 /** The whole table of a model with a changed chart, or that it cannot be made. */
