@@ -1,5 +1,8 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createActor, fromPromise, setup, SimulatedClock } from "xstate";
 import { podApplyMachine } from "../../machines/podApply.ts";
-import type { KnownState } from "../../machines/podApply.ts";
+import type { ApplyReply, KnownState, SendRequest } from "../../machines/podApply.ts";
 import { modelTests } from "./harness.ts";
 
 const known = (applied: string, more: Partial<KnownState> = {}): KnownState => ({
@@ -161,3 +164,45 @@ modelTests({
     { type: "xstate.after.blobRetry.podApply.blob.failed" },
   ],
 });
+
+const byHand = suite("podApply by hand");
+byHand("a plan that passes while an older one is being promoted is promoted next", async () => {
+  const clock = new SimulatedClock();
+  const asked: string[] = [];
+  const machine = podApplyMachine.provide({
+    actors: {
+      readState: fromPromise(() => Promise.resolve(known("p2"))),
+      promote: fromPromise<ApplyReply, { pod: string; planId: string }>(({ input: { planId } }) => {
+        asked.push(planId);
+        // The first answer never comes.
+        return planId === "p2" && asked.length === 1
+          ? new Promise(() => {})
+          : Promise.resolve({ kind: "applied", mode: "noop", known: known("p3", { lastGood: planId }) });
+      }),
+      send: fromPromise<ApplyReply, SendRequest>(() =>
+        Promise.resolve({ kind: "applied", mode: "runtime", known: known("p3", { lastGood: "p0" }) }),
+      ),
+    },
+  });
+  const parent = setup({ actors: { subject: machine } }).createMachine({
+    invoke: { id: "subject", src: "subject", input },
+  });
+  const root = createActor(parent, { clock }).start();
+  const pod = root.getSnapshot().children["subject"]!;
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  pod.send({ type: "POD.APPLY", planId: "p2", seq: 1, verify: false });
+  await turn();
+  pod.send({ type: "POD.PROMOTE", planId: "p2" });
+  clock.increment(250);
+  assert.equal(asked, ["p2"]);
+  pod.send({ type: "POD.APPLY", planId: "p3", seq: 2, verify: false });
+  await turn();
+  pod.send({ type: "POD.PROMOTE", planId: "p3" });
+  clock.increment(250);
+  await turn();
+  assert.equal(asked, ["p2", "p3"]);
+  clock.increment(1_000);
+  assert.equal(asked, ["p2", "p3"], "and not again");
+  root.stop();
+});
+byHand.run();
