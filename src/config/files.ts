@@ -1,7 +1,7 @@
 /** Kubernetes objects in YAML files, with the line of each template in them. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { isScalar, LineCounter, parseAllDocuments, Scalar, visit, isPair } from "yaml";
+import { isPair, isScalar, isSeq, LineCounter, parseAllDocuments, Scalar, visit } from "yaml";
 import type { KubeObject } from "../stores/types.ts";
 import { type ConfigProblem, fieldPath, type SourcePosition } from "./problems.ts";
 
@@ -9,9 +9,14 @@ export interface LoadedObject {
   readonly object: KubeObject;
   /** Where the object's document begins. */
   readonly position: SourcePosition;
-  /** Every text below a key `template`, by field path; its position is that of the text's first line. */
+  /**
+   * Every text below a key `template` and every parameter of a processor, by field path
+   * (`spec.haproxyConfig.postProcessing[0].params.source`); its position is that of the text's first line.
+   */
   readonly templates: ReadonlyMap<string, { readonly text: string; readonly position: SourcePosition }>;
 }
+
+const PROCESSOR_PARAMETERS: ReadonlySet<unknown> = new Set(["pattern", "replace", "source"]);
 
 export interface LoadedFiles {
   readonly objects: readonly LoadedObject[];
@@ -68,11 +73,10 @@ export function parseObjects(text: string, file: string): LoadedFiles {
     const templates = new Map<string, { text: string; position: SourcePosition }>();
     visit(document, {
       Pair(_, pair, ancestors) {
-        if (!isScalar(pair.key) || pair.key.value !== "template" || !isScalar(pair.value)) return;
+        if (!isScalar(pair.key) || !isScalar(pair.value)) return;
         if (typeof pair.value.value !== "string" || !pair.value.range) return;
-        const path = [...ancestors.filter(isPair), pair].map((each) =>
-          String(isScalar(each.key) ? each.key.value : each.key),
-        );
+        if (pair.key.value !== "template" && !PROCESSOR_PARAMETERS.has(pair.key.value)) return;
+        const path = pathOf([...ancestors, pair]);
         const block = pair.value.type === Scalar.BLOCK_LITERAL || pair.value.type === Scalar.BLOCK_FOLDED;
         const line = lines.linePos(pair.value.range[0]).line + (block ? 1 : 0);
         templates.set(fieldPath(...path), { text: pair.value.value, position: { file, line } });
@@ -81,6 +85,16 @@ export function parseObjects(text: string, file: string): LoadedFiles {
     objects.push({ object: value, position, templates });
   }
   return { objects, problems };
+}
+
+/** Keys of mappings and indexes in lists on the way to a pair. */
+function pathOf(nodes: readonly unknown[]): (string | number)[] {
+  const path: (string | number)[] = [];
+  nodes.forEach((node, i) => {
+    if (isPair(node)) path.push(String(isScalar(node.key) ? node.key.value : node.key));
+    else if (isSeq(node)) path.push(node.items.indexOf(nodes[i + 1]));
+  });
+  return path;
 }
 
 function isObject(value: unknown): value is KubeObject {

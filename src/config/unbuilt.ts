@@ -1,7 +1,7 @@
 /** Fields of the CRD that this version does not carry out yet. They are refused by name: nothing is ignored silently. */
 import { DATAPLANE_DEFAULTS } from "./defaults.ts";
 import { type ConfigProblem, fieldPath } from "./problems.ts";
-import type { HAProxyTemplateConfigSpec, IncrementalSnippet, PostProcessor } from "./types.ts";
+import type { HAProxyTemplateConfigSpec, IncrementalSnippet } from "./types.ts";
 
 /** Effects of an incremental snippet that the render service carries out. */
 const EFFECTS: ReadonlySet<string> = new Set(["backendPlan", "recordEvent"]);
@@ -55,14 +55,6 @@ export function notBuiltYet(spec: HAProxyTemplateConfigSpec, object: string): re
         "enableValidationWebhook",
       );
     }
-  }
-  const post = (list: readonly PostProcessor[] | undefined, ...path: string[]): void => {
-    if (list !== undefined && list.length > 0)
-      refuse(NOT_BUILT, "render the final text in the template", ...path, "postProcessing");
-  };
-  post(spec.haproxyConfig?.postProcessing, "haproxyConfig");
-  for (const field of ["maps", "files", "sslCertificates"] as const) {
-    for (const [name, entry] of Object.entries(spec[field] ?? {})) post(entry.postProcessing, field, name);
   }
   for (const name of Object.keys(spec.k8sResources ?? {}))
     refuse(NOT_BUILT, "apply the resource yourself", "k8sResources", name);

@@ -30,6 +30,12 @@ const HEADERS = new Set([
   "userlist",
 ]);
 
+/** The first word of a line that begins a section; undefined for any other line. */
+export function sectionKeyword(line: string): string | undefined {
+  const word = /^[a-z-]+(?=\s|$)/.exec(line)?.[0];
+  return word !== undefined && HEADERS.has(word) ? word : undefined;
+}
+
 const SEPARATOR = "\t";
 
 /** Where the text before the first header belongs. */
@@ -61,8 +67,7 @@ export function structurePieces(
     const line = raw.trim();
     if (line === "" || (line.startsWith("#") && !continued)) continue;
     continued = line.endsWith("\\");
-    const word = /^[a-z-]+(?=\s|$)/.exec(raw)?.[0];
-    if (word !== undefined && HEADERS.has(word)) {
+    if (sectionKeyword(raw) !== undefined) {
       flush();
       current = line.replace(/\s+/g, " ");
     }

@@ -2,6 +2,7 @@
  * Puts results of runs together: backends and their winners, text of mounted snippets, files, and the plan's trees. Keeps
  * all of it between renders and touches only what changed.
  */
+import { TemplateError } from "../errors.ts";
 import {
   assemblePlan,
   ChunkedTree,
@@ -10,6 +11,7 @@ import {
   planFile,
   type PlanMap,
   type PlanTrees,
+  structureKey,
 } from "../plan/index.ts";
 import type { Block, Digest, PlanBackend, PlanFile, RenderPlan } from "../plan/types.ts";
 import { BackendContest } from "./backends.ts";
@@ -18,8 +20,10 @@ import { wholeLines } from "./lines.ts";
 import { chunkBlocks, emptyMount, type MountText, mountText, type MountTree } from "./mount.ts";
 import { type Place, resolveText } from "./output.ts";
 import { type BackendDeclaration, NOTHING_DECLARED } from "./plan-registry.ts";
+import type { PostProcessing } from "./post-processing.ts";
 import { Profiles } from "./profiles.ts";
 import { RegisteredSet } from "./registered-set.ts";
+import type { TemplateProblem } from "../templating/types.ts";
 import type { Slices } from "./slices.ts";
 import { ConfigStructure } from "./structure.ts";
 import { Instance, type Root, type RunResult } from "./unit.ts";
@@ -56,9 +60,22 @@ export class Assembly {
   #mainMounted: ReadonlySet<string> = new Set();
   #mapOrder = new Map<string, boolean>();
   #trees: PlanTrees = emptyTrees();
+  readonly #processing: ReadonlyMap<Root, PostProcessing>;
+  readonly #mainProcessing: PostProcessing | undefined;
+  /** Roots whose text could not be processed. */
+  readonly #unprocessed = new Map<Root, TemplateProblem>();
 
-  constructor(roots: readonly Root[]) {
+  /** `processing` = what is done to a root's text when it is whole. */
+  constructor(roots: readonly Root[], processing: ReadonlyMap<Root, PostProcessing> = new Map()) {
     this.#roots = roots;
+    this.#processing = processing;
+    const main = roots.find((root) => root.main);
+    this.#mainProcessing = main === undefined ? undefined : processing.get(main);
+    if (this.#mainProcessing !== undefined && !this.#mainProcessing.neutral) {
+      // The rest of the structure is that of the text before it was processed.
+      const own = new Map([[structureKey("postProcessing of haproxy.cfg", ""), this.#mainProcessing.identity]]);
+      this.#trees = { ...this.#trees, structure: this.#trees.structure.update(own) };
+    }
   }
 
   /**
@@ -148,6 +165,11 @@ export class Assembly {
     return problems;
   }
 
+  /** What processors of rendered text could not do; empty = `plan()` can be used. */
+  processingProblems(): readonly TemplateProblem[] {
+    return [...this.#unprocessed.values()];
+  }
+
   plan(): RenderPlan {
     return assemblePlan(this.#trees);
   }
@@ -165,7 +187,8 @@ export class Assembly {
   async #settleBackends(retext: Set<Instance>, gone: ReadonlySet<Instance>, slices: Slices): Promise<void> {
     const changes = new Map<string, PlanBackend | undefined>();
     for (const { name, before, after } of this.#contest.settle()) {
-      changes.set(name, after?.backend.plan);
+      const plan = after === undefined ? undefined : await this.#planOf(after.backend, slices);
+      changes.set(name, plan);
       this.#profiles.use(before?.backend.plan.record.profile, after?.backend.plan.record.profile);
       for (const candidate of [before, after]) {
         if (candidate?.owner instanceof Instance && !gone.has(candidate.owner)) retext.add(candidate.owner);
@@ -174,6 +197,10 @@ export class Assembly {
     this.#profiles.settle();
     const backends = await updateInSlices(this.#trees.backends, changes, slices);
     this.#trees = { ...this.#trees, backends, profiles: this.#profiles.tree };
+  }
+
+  #planOf(backend: BackendDeclaration, slices: Slices): PlanBackend | Promise<PlanBackend> {
+    return this.#mainProcessing?.planOf(backend, slices) ?? backend.plan;
   }
 
   readonly #placeText = (place: Place): string => {
@@ -260,13 +287,28 @@ export class Assembly {
           if (slices.due()) await slices.breathe();
         }
       }
-      const file = planFile(root.spec.path, root.spec.kind, wholeLines(blocks), {
-        reloadOnChange: root.spec.reloadOnPush,
-      });
+      const whole = await this.#processed(root, wholeLines(blocks), slices);
+      if (whole === undefined) continue;
+      const file = planFile(root.spec.path, root.spec.kind, whole, { reloadOnChange: root.spec.reloadOnPush });
       this.#texts.set(root, { parts: text.parts, inputs });
       changes.set(root.spec.path, file);
     }
     this.#setFiles(changes);
+  }
+
+  /** Undefined when a processor failed: the file is tried again at the next render. */
+  async #processed(root: Root, blocks: readonly Block[], slices: Slices): Promise<readonly Block[] | undefined> {
+    const processing = this.#processing.get(root);
+    if (processing === undefined) return blocks;
+    try {
+      const done = await processing.apply(blocks, slices);
+      this.#unprocessed.delete(root);
+      return done;
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      this.#unprocessed.set(root, error.problem);
+      return undefined;
+    }
   }
 
   #setFiles(changes: ReadonlyMap<string, PlanFile | undefined>): void {

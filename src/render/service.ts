@@ -10,6 +10,7 @@ import { Graph, type IncrementalSource } from "./graph.ts";
 import { Host, type RunHost } from "./host.ts";
 import { OutputSink, type Tokens } from "./output.ts";
 import { type Folders, PathResolver } from "./paths.ts";
+import { PostProcessing, type ProcessorSpec } from "./post-processing.ts";
 import { ReadIndex } from "./reads.ts";
 import { SharedValues } from "./shared.ts";
 import { type SliceOptions, Slices, systemMilliseconds } from "./slices.ts";
@@ -17,22 +18,34 @@ import type { ViewHolder } from "./stores-host.ts";
 import type { RenderContext, RenderOutcome, RenderResult, RenderService, TemplateEvent } from "./types.ts";
 import { type Instance, Root, type RootSpec, type RunResult } from "./unit.ts";
 
+/** An entry whose rendered text may be processed. */
+export interface Processed {
+  readonly postProcessing?: readonly ProcessorSpec[];
+}
+
+/** A template, with the places of its processors in the file that it came from. */
+export interface RenderSource extends TemplateSource {
+  /** By processor: its parameters' file and line. */
+  readonly processors?: readonly Readonly<Record<string, { readonly file: string; readonly line: number }>>[];
+}
+
 /** What render needs of a HAProxyTemplateConfig's (merged) specification. */
 export interface RenderSpec {
   readonly watchedResources?: Readonly<Record<string, { readonly indexBy?: readonly string[] }>>;
   readonly templateSnippets?: Readonly<
     Record<string, { readonly incremental?: { readonly source?: string; readonly effects?: readonly string[] } }>
   >;
-  readonly maps?: Readonly<Record<string, { readonly ordered?: boolean }>>;
-  readonly files?: Readonly<Record<string, { readonly reloadOnPush?: boolean }>>;
-  readonly sslCertificates?: Readonly<Record<string, object>>;
+  readonly haproxyConfig?: Processed;
+  readonly maps?: Readonly<Record<string, Processed & { readonly ordered?: boolean }>>;
+  readonly files?: Readonly<Record<string, Processed & { readonly reloadOnPush?: boolean }>>;
+  readonly sslCertificates?: Readonly<Record<string, Processed>>;
   readonly templatingSettings?: { readonly extraContext?: Readonly<Record<string, unknown>> };
 }
 
 export interface RenderServiceOptions {
   readonly spec: RenderSpec;
   /** Every template of the specification, by registry name (see the configuration library's toTemplateSources). */
-  readonly sources: readonly TemplateSource[];
+  readonly sources: readonly RenderSource[];
   /** The `dataplane` block with its defaults. */
   readonly dataplane: Folders & Readonly<Record<string, unknown>>;
   /** Length of a slice of work between two turns of the event loop, in ms (default 6). */
@@ -106,7 +119,8 @@ class Service implements RenderService {
     const mounted = new Set(this.#roots.flatMap((root) => all.mounts(root.spec.template)));
     const used = [...incremental.keys()].filter((name) => mounted.has(name)).sort();
     this.#set = used.length === incremental.size ? all : engine(used);
-    this.problems = this.#set.problems;
+    const processing = processings(spec, this.#roots, options.sources);
+    this.problems = [...this.#set.problems, ...[...processing.values()].flatMap((each) => each.problems)];
     this.#stores = new Map(
       aliases.map((alias) => [alias, { view: undefined, keys: spec.watchedResources?.[alias]?.indexBy?.length ?? 1 }]),
     );
@@ -115,7 +129,7 @@ class Service implements RenderService {
       this.#roots,
       this.#reads,
     );
-    this.#assembly = new Assembly(this.#roots);
+    this.#assembly = new Assembly(this.#roots, processing);
     const snippets = Object.keys(spec.templateSnippets ?? {}).sort();
     const extraContext = spec.templatingSettings?.extraContext ?? {};
     const nonce = options.nonce ?? randomBytes(9).toString("base64url");
@@ -159,13 +173,13 @@ class Service implements RenderService {
     this.#graph.gone = [];
     this.#ranInstances = new Set();
     this.#ranRoots = new Set();
-    const problems = this.#assembly.problems();
+    const problems = [
+      ...this.#assembly.processingProblems(),
+      ...this.#assembly.problems().map(({ template, message, hint }) => assemblyProblem(template, message, hint)),
+    ];
     if (problems.length > 0) {
       this.#last = undefined;
-      return this.#outcome(
-        undefined,
-        problems.map(({ template, message, hint }) => assemblyProblem(template, message, hint)),
-      );
+      return this.#outcome(undefined, problems);
     }
     const plan = this.#assembly.plan();
     slices.end();
@@ -334,6 +348,40 @@ function rootSpecs(spec: RenderSpec, paths: PathResolver): RootSpec[] {
       ordered: true,
     })),
   ];
+}
+
+/** What is done to the text of each root that asks for it. */
+function processings(
+  spec: RenderSpec,
+  roots: readonly Root[],
+  sources: readonly RenderSource[],
+): ReadonlyMap<Root, PostProcessing> {
+  const all = new Map<Root, PostProcessing>();
+  for (const root of roots) {
+    const { template } = root.spec;
+    const name = template.slice(template.indexOf(":") + 1);
+    const entry = root.main
+      ? spec.haproxyConfig
+      : { map: spec.maps, general: spec.files, cert: spec.sslCertificates }[root.spec.kind as "map"]?.[name];
+    const processors = entry?.postProcessing ?? [];
+    if (processors.length === 0) continue;
+    const { origin, processors: places } = sources.find((source) => source.name === template) ?? {};
+    all.set(
+      root,
+      new PostProcessing(processors, root.main, (index, parameter) => ({
+        name: `${template} postProcessing[${index}]`,
+        text: "",
+        ...(origin !== undefined && {
+          origin: {
+            object: origin.object,
+            field: `${origin.field.replace(/\.template$/, "")}.postProcessing[${index}]${parameter === undefined ? "" : `.params.${parameter}`}`,
+            ...places?.[index]?.[parameter ?? ""],
+          },
+        }),
+      })),
+    );
+  }
+  return all;
 }
 
 /** A defect of ours is told like a template's own error, so that one object cannot keep all others from being rendered. */

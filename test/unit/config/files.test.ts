@@ -84,4 +84,27 @@ test("a document that is no object is named by its line", () => {
   );
 });
 
+test("parameters of processors have places too", () => {
+  const text = `apiVersion: haproxy-haptic.org/v1alpha1
+kind: HAProxyTemplateConfig
+metadata: {name: c}
+spec:
+  haproxyConfig:
+    template: global
+    postProcessing:
+      - type: regex_replace
+        params: {pattern: " +$", replace: ""}
+      - type: template
+        params:
+          source: |
+            {{ input }}
+`;
+  const { templates } = parseObjects(text, "c.yaml").objects[0]!;
+  assert.is(templates.get("spec.haproxyConfig.postProcessing[0].params.pattern")?.position.line, 9);
+  assert.equal(templates.get("spec.haproxyConfig.postProcessing[1].params.source"), {
+    text: "{{ input }}\n",
+    position: { file: "c.yaml", line: 13 },
+  });
+});
+
 test.run();

@@ -33,7 +33,6 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   "13-when-any-path-exists.yaml": ["spec.templateSnippets.routed.incremental.whenAnyPathExists"],
   "17-k8s-resources.yaml": ["spec.k8sResources.edge-service"],
   "18-create-only-fields.yaml": ["spec.k8sResources.cache"],
-  "19-post-processing.yaml": ["spec.haproxyConfig.postProcessing"],
   "21-validators.yaml": ["spec.validators[0]"],
   "22-leader-election.yaml": ["spec.controller.leaderElection.enabled"],
   "23-config-publishing.yaml": ["spec.controller.configPublishing"],
