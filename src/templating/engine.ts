@@ -53,6 +53,10 @@ class Engine implements CompiledSet {
     return this.#compiler.problems;
   }
 
+  emitted(): readonly { readonly key: string; readonly text: string }[] {
+    return this.#compiler.maps.map(({ key, text }) => ({ key, text }));
+  }
+
   #key(template: string): string {
     const kind = this.#kinds.get(template);
     if (kind === undefined) throw new TypeError(`${template} is not an entry point`);
@@ -77,7 +81,7 @@ class Engine implements CompiledSet {
       native: (name) => natives.value(name),
     });
     try {
-      yield* runtime.include(key);
+      yield* environment.profile === undefined ? runtime.include(key) : environment.profile.run(runtime.include(key));
     } catch (error) {
       throw this.#explain(error, key);
     }

@@ -14,6 +14,7 @@
 export { createEngine, type EngineOptions } from "./engine.ts";
 export { drive, runSync, sliceClock, type DriveOptions, type SliceClock } from "./driver.ts";
 export { callFunction, hostObject, HostObject, pendingRead, PendingRead, type HostMethod } from "./runtime/host.ts";
+export { Profile, type ProfileRow } from "./profile.ts";
 export { LimitFault, RestartNeeded, TemplateFault } from "./runtime/faults.ts";
 export { DEFAULT_DEPTH, DEFAULT_FUEL, DEFAULT_OUTPUT } from "./runtime/limits.ts";
 export { families } from "./functions/registry.ts";

@@ -1,5 +1,7 @@
 /** Public shapes of the template engine (template language: docs/template-language.md). */
 
+import type { Profile } from "./profile.ts";
+
 /** One named template of a set. `text` is what the resource held, untouched. */
 export interface TemplateSource {
   /** Registry name: `haproxy.cfg`, `map:host.map`, `file:503.http`, `cert:NAME`, `k8s:NAME`, or a snippet's own name. */
@@ -62,6 +64,8 @@ export interface RunEnvironment {
   readonly due: () => boolean;
   /** Text of all instances of an incremental snippet, for where a root needs it as a string (macro, expression). */
   readonly renderIncremental?: (snippet: string) => string;
+  /** Measures the run's templates. */
+  readonly profile?: Profile;
   /**
    * The instant that certificate_info's `expired` is judged at, in milliseconds. Without it nothing is expired: output that
    * is cached must not depend on the clock.
@@ -77,6 +81,8 @@ export interface CompiledSet {
   readonly problems: readonly TemplateProblem[];
   /** Starts one entry point. Throws when it was not compiled or has problems. */
   start(template: string, environment: RunEnvironment): TemplateRun;
+  /** What was made of each unit: JavaScript, for people who want to see it. Keys name the kind and the template. */
+  emitted(): readonly { readonly key: string; readonly text: string }[];
   /** Names of incremental snippets that the entry point can mount, in order of first use. */
   mounts(template: string): readonly string[];
 }

@@ -110,7 +110,10 @@ export class Runtime {
 
   *include(key: string): Steps<void> {
     this.enter();
-    yield* this.#source.unit(key)(this);
+    const { profile } = this.#environment;
+    const steps = this.#source.unit(key)(this);
+    if (profile === undefined) yield* steps;
+    else yield* profile.measure(key.slice(key.indexOf(":") + 1), steps as Steps<void>);
     this.depth--;
   }
 
