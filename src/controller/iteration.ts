@@ -3,7 +3,7 @@ import type { RefusalReason, TrialReply } from "../../machines/controller.ts";
 import { dataplaneOf, dataplaneTimings, watchSpecs } from "../config/index.ts";
 import type { Assembled } from "../config/index.ts";
 import { ControllerError } from "../errors.ts";
-import type { RenderContext, RenderOutcome, RenderService } from "../render/types.ts";
+import type { RenderContext, RenderOutcome, RenderProfile, RenderService } from "../render/types.ts";
 import { createStoreSet } from "../stores/index.ts";
 import type { Shared, StoreSet } from "../stores/index.ts";
 import type { AliasView, StoreSnapshot } from "../stores/types.ts";
@@ -80,6 +80,11 @@ export class Iteration {
       renderMode: "reconcile",
     };
     return this.#service.render(context, signal);
+  }
+
+  /** What is known of how long templates take; asking begins to measure them. */
+  profile(): RenderProfile {
+    return this.#service.profile();
   }
 
   release(): void {

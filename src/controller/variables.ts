@@ -55,6 +55,7 @@ export function debugVariables(from: VariableSources): Readonly<Record<string, (
       const plan = shelf.get(records.renderedPlan);
       return plan === undefined ? null : summarize(plan);
     },
+    templates: () => iterations.serving?.profile() ?? null,
     state: () => actors.states(),
     bus: () => bus.metrics(),
     events: () => history.last(100),

@@ -3,7 +3,13 @@
  */
 import { randomBytes } from "node:crypto";
 import { TemplateError } from "../errors.ts";
-import { createEngine, type CompiledSet, type TemplateProblem, type TemplateSource } from "../templating/index.ts";
+import {
+  createEngine,
+  type CompiledSet,
+  Profile,
+  type TemplateProblem,
+  type TemplateSource,
+} from "../templating/index.ts";
 import { Assembly } from "./assembly.ts";
 import { GLOBALS, hostTypes } from "./declarations.ts";
 import { Graph, type IncrementalSource } from "./graph.ts";
@@ -15,7 +21,14 @@ import { ReadIndex } from "./reads.ts";
 import { SharedValues } from "./shared.ts";
 import { type SliceOptions, Slices, systemMilliseconds } from "./slices.ts";
 import type { ViewHolder } from "./stores-host.ts";
-import type { RenderContext, RenderOutcome, RenderResult, RenderService, TemplateEvent } from "./types.ts";
+import type {
+  RenderContext,
+  RenderOutcome,
+  RenderProfile,
+  RenderResult,
+  RenderService,
+  TemplateEvent,
+} from "./types.ts";
 import { type Instance, Root, type RootSpec, type RunResult } from "./unit.ts";
 
 /** An entry whose rendered text may be processed. */
@@ -54,9 +67,14 @@ export interface RenderServiceOptions {
   readonly now?: () => number;
   /** Lets other work run between slices (default: a turn of setImmediate). */
   readonly pause?: () => Promise<void>;
+  /** Measures templates from the beginning; else it begins when `profile()` is asked. */
+  readonly profile?: Profile;
   /** Makes tokens of planRegistry unguessable (default: random). It is never part of the output. */
   readonly nonce?: string;
 }
+
+/** How long templates are measured after the profile was asked for last, in ms. */
+const PROFILE_MS = 60_000;
 
 /** Compiles a configuration's templates. `service` can be used only when there are no problems. */
 export function createRenderService(options: RenderServiceOptions): {
@@ -84,6 +102,11 @@ class Service implements RenderService {
   #eventful = new Set<Instance>();
   /** Of the present results; undefined when they have to be gathered anew. */
   #events: readonly TemplateEvent[] | undefined;
+  #profile: Profile | undefined;
+  /** Given by the caller, who wants all of it. */
+  readonly #profileStays: boolean;
+  #profileAsked = 0;
+  #profileBegan = 0;
   #last: RenderResult | undefined;
   #rendered = false;
 
@@ -95,6 +118,8 @@ class Service implements RenderService {
       now,
       pause: options.pause ?? (() => new Promise((resolve) => setImmediate(resolve))),
     };
+    this.#profile = options.profile;
+    this.#profileStays = options.profile !== undefined;
     const paths = new PathResolver(options.dataplane);
     this.#roots = rootSpecs(spec, paths).map((root) => new Root(root));
     const incremental = new Map<string, IncrementalSource>();
@@ -145,6 +170,7 @@ class Service implements RenderService {
     const { now } = this.#slices;
     const started = now();
     signal.throwIfAborted();
+    if (!this.#profileStays && started - this.#profileAsked > PROFILE_MS) this.#profile = undefined;
     for (const [alias, holder] of this.#stores) holder.view = context.snapshot.alias(alias);
     this.#pods.view = context.haproxyPods;
     this.#host.begin(context.capabilities, context.renderMode);
@@ -193,6 +219,16 @@ class Service implements RenderService {
     this.#last = result;
     signal.throwIfAborted();
     return this.#outcome(result, []);
+  }
+
+  profile(): RenderProfile {
+    const now = this.#slices.now();
+    this.#profileAsked = now;
+    if (this.#profile === undefined) {
+      this.#profile = new Profile(this.#slices.now);
+      this.#profileBegan = now;
+    }
+    return { forMs: now - this.#profileBegan, rows: this.#profile.rows() };
   }
 
   async #runInstances(slices: Slices): Promise<number> {
@@ -281,7 +317,13 @@ class Service implements RenderService {
   ): Promise<RunResult> {
     this.#reads.begin();
     const sink = new OutputSink(host.recorder.tokens);
-    const run = this.#set.start(template, { globals: host.globals, sink, due: slices.due, renderIncremental });
+    const run = this.#set.start(template, {
+      globals: host.globals,
+      sink,
+      due: slices.due,
+      renderIncremental,
+      ...(this.#profile !== undefined && { profile: this.#profile }),
+    });
     try {
       for (let step = run.next(); step.done !== true; step = run.next()) await slices.turn();
     } catch (error) {

@@ -1,6 +1,7 @@
 /** Public shapes of the render service. */
 import type { AliasView, KubeObject, StoreSnapshot } from "../stores/types.ts";
 import type { RenderPlan } from "../plan/types.ts";
+import type { ProfileRow } from "../templating/index.ts";
 import type { TemplateProblem } from "../templating/types.ts";
 
 /** Everything a render reads besides the stores. Equal inputs give equal bytes. */
@@ -58,6 +59,15 @@ export interface RenderOutcome {
 export interface RenderService {
   /** Runs in slices; `signal` abandons the render (nothing is retained). Never rejects but for aborts and defects. */
   render(context: RenderContext, signal: AbortSignal): Promise<RenderOutcome>;
+  /** What was measured of the templates so far. Asking begins it; a minute after the last question it ends. */
+  profile(): RenderProfile;
+}
+
+export interface RenderProfile {
+  /** How long templates have been measured, in ms of the service's clock. */
+  readonly forMs: number;
+  /** By total time. */
+  readonly rows: readonly ProfileRow[];
 }
 
 export type { PlanSummary } from "../plan/types.ts";

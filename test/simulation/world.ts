@@ -407,7 +407,8 @@ export async function startWorld(seed: number, prepare: (world: World) => void =
       compile: (assembled) => {
         const template = assembled.spec.haproxyConfig?.template ?? "";
         if (template.includes("typo")) return { service: undefined, problems: [problem("unknown name")] };
-        return { service: { render: (context) => Promise.resolve(render(template, context)) }, problems: [] };
+        const profile = () => ({ forMs: 0, rows: [] });
+        return { service: { render: (context) => Promise.resolve(render(template, context)), profile }, problems: [] };
       },
       check: async (files, signal) => {
         await new Promise<void>((resolve, reject) => {

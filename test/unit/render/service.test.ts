@@ -321,6 +321,28 @@ test("roots that share values run together, the others do not", async () => {
   );
 });
 
+test("templates are measured once the profile is asked for, and no longer a minute after the last question", async () => {
+  let clock = 0;
+  const on = world();
+  on.put("routes", route("n", "r", "a.example", "s"));
+  const rendering = service(undefined, { now: () => (clock += 0.001) });
+  await planOf(rendering, on);
+  assert.equal(rendering.profile().rows, [], "nobody asked before");
+  on.put("routes", route("n", "r", "b.example", "s"));
+  await planOf(rendering, on);
+  const { rows } = rendering.profile();
+  assert.equal(rows.map(({ template, count }) => `${template} ${count}`).sort(), [
+    "backends 1",
+    "hosts 1",
+    "map:names.map 1",
+  ]);
+  assert.ok(rows.every(({ totalMs, selfMs, maxMs }) => totalMs > 0 && selfMs > 0 && maxMs <= totalMs));
+  clock += 60_001;
+  on.put("routes", route("n", "r", "c.example", "s"));
+  await planOf(rendering, on);
+  assert.equal(rendering.profile().rows, [], "it has ended meanwhile, and begins again");
+});
+
 test("what the fleet can do is known to roots and components, and a change of it renders everything anew", async () => {
   const templates = {
     ...TEMPLATES,
