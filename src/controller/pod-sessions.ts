@@ -19,6 +19,8 @@ export interface ApplyRecord {
   readonly reasons: readonly string[];
   readonly tookMs: number;
   readonly message: string;
+  /** When the reload that this waits for is due (RFC 3339); absent where none was put off. */
+  readonly reloadDue?: string;
 }
 
 export interface PodSessionsDeps {
@@ -247,6 +249,7 @@ export class PodSessions {
       reasons,
       message,
       tookMs: this.#deps.now() - started,
+      ...(result.reload?.scheduled_at !== undefined && { reloadDue: result.reload.scheduled_at }),
     });
     if (session.state === undefined) return { kind: "answer", reply: { kind: "moved" } };
     const state = known(session.state, false);

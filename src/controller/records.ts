@@ -123,7 +123,11 @@ export class Records {
         return faults.state("term", []);
       case "PODS.CHANGED": {
         const names = new Map(event.pods.map((pod) => [pod.id, `Pod ${pod.namespace}/${pod.name}`]));
-        for (const id of this.#podNames.keys()) if (!names.has(id)) faults.state(`pod:${id}`, []);
+        for (const id of this.#podNames.keys()) {
+          if (names.has(id)) continue;
+          faults.state(`pod:${id}`, []);
+          this.#putOff.delete(id);
+        }
         for (const id of names.keys()) faults.state(`probe:${id}`, []);
         this.#podNames = names;
         return;
@@ -167,13 +171,18 @@ export class Records {
   }
 
   readonly #probed = new Set<string>();
+  /** By pod: when the reload that it put off last is due. Applies that wait for the same one share it. */
+  readonly #putOff = new Map<string, string>();
 
   noteApply(record: ApplyRecord): void {
     const { counters } = this;
     counters.applies += 1;
     counters.appliesByMode[record.mode] = (counters.appliesByMode[record.mode] ?? 0) + 1;
     if (!record.ok) counters.appliesRefused += 1;
-    if (record.mode === "reload" || record.mode === "scheduled") counters.reloads += 1;
+    if (record.mode === "reload") counters.reloads += 1;
+    if (record.mode !== "scheduled" || this.#putOff.get(record.pod) === (record.reloadDue ?? "")) return;
+    counters.reloads += 1;
+    this.#putOff.set(record.pod, record.reloadDue ?? "");
   }
 
   noteCheck(passed: boolean): void {

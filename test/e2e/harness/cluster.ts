@@ -244,32 +244,47 @@ export class Cluster {
     return this.variable("faults");
   }
 
-  /** A configuration serves, each pod has it, and nothing is left to do. */
+  /** A configuration serves, each pod has what was rendered last, proven and told; a reload of it may be due. */
   async settled(limitMs = 40_000): Promise<void> {
-    type PodView = { applied: string; running: string; lastGood: string; blobStored: boolean };
+    let seen: unknown;
+    type PodView = { applied: string; lastGood: string; blobStored: boolean };
     await until(
       "every pod has what it shall have",
       async () => {
         const views = await this.variable<readonly PodView[]>("pods");
-        const same = ({ applied, running, lastGood, blobStored }: PodView): boolean =>
-          applied !== "" && running === applied && lastGood === applied && blobStored;
+        seen = views;
+        const same = ({ applied, lastGood, blobStored }: PodView): boolean =>
+          applied !== "" && applied === views[0]!.applied && lastGood === applied && blobStored;
         return views.length === this.pods.length && views.every(same);
       },
       limitMs,
-    );
+    ).catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${JSON.stringify(seen)}\n${this.tail()}`, { cause: error });
+    });
   }
 
   address(pod: number): string {
     return this.pods[pod]!.pod.spec.address;
   }
 
-  /** Process id of the worker that serves now. */
-  async workerPid(pod: number): Promise<number> {
-    const socket = connect(join(this.pods[pod]!.pod.baseDir, "haproxy-worker.sock"));
-    socket.end("show info\n");
+  async #haproxySays(pod: number, socketName: string, command: string): Promise<string> {
+    const socket = connect(join(this.pods[pod]!.pod.baseDir, socketName));
+    socket.end(`${command}\n`);
     let text = "";
     for await (const chunk of socket) text += String(chunk);
-    return Number(/^Pid: (\d+)$/m.exec(text)?.[1]);
+    return text;
+  }
+
+  /** Process id of the worker that serves now. */
+  async workerPid(pod: number): Promise<number> {
+    const info = await this.#haproxySays(pod, "haproxy-worker.sock", "show info");
+    return Number(/^Pid: (\d+)$/m.exec(info)?.[1]);
+  }
+
+  /** How often HAProxy itself has reloaded since it was started. */
+  async reloadsOf(pod: number): Promise<number> {
+    const processes = await this.#haproxySays(pod, "haproxy-master.sock", "show proc");
+    return Number(/^\d+\s+master\s+(\d+)/m.exec(processes)?.[1]);
   }
 
   workerPids(): Promise<number[]> {

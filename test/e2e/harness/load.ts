@@ -56,7 +56,25 @@ const BULK: readonly (Pick<BulkPlan, "protocol" | "method" | "clients"> & { read
   { protocol: "h1-one-shot", method: "POST", clients: 2, share: 0.05 },
 ];
 
-export function startLoad(cluster: Cluster, plan: LoadPlan): Load {
+/** Load while something happens; it also ends when that fails. */
+export async function underLoad(
+  cluster: Cluster,
+  plan: LoadPlan,
+  happens: (load: Load) => Promise<void>,
+): Promise<LoadReport> {
+  const load = startLoad(cluster, plan);
+  try {
+    await happens(load);
+  } catch (error) {
+    const { failures } = await load.end();
+    throw new Error(`${error instanceof Error ? error.stack : String(error)}\n${failures.join("\n")}`, {
+      cause: error,
+    });
+  }
+  return load.end();
+}
+
+function startLoad(cluster: Cluster, plan: LoadPlan): Load {
   const lanes: Lane[] = [];
   const bulks: Bulk[] = [];
   const { host, pauseMs = 10, bulk } = plan;

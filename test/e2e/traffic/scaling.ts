@@ -6,7 +6,7 @@ import { missingLoadTools } from "../harness/bulk.ts";
 import { Cluster } from "../harness/cluster.ts";
 import { hostObjects, served } from "../harness/hosts.ts";
 import type { Network } from "../harness/isolation.ts";
-import { startLoad } from "../harness/load.ts";
+import { underLoad } from "../harness/load.ts";
 import type { ApiChoice } from "../harness/planes.ts";
 import { needing } from "../../support/skip.ts";
 import { testHaproxy } from "../../support/parts.ts";
@@ -41,39 +41,39 @@ export function scalingProof(base: Test, network: Network, api: ApiChoice): void
     const steps: string[] = [];
     const before = { pids: await cluster.workerPids(), reloads: (await cluster.counters()).reloads };
     steps.push(`${Date.now()} load begins`);
-    const load = startLoad(cluster, { host: HOST, pauseMs: 20, bulk: BULK });
-    let running = true;
-    void load.bulkDone.then(() => (running = false));
     let hosts = 0;
     let rounds = 0;
     const noted = (what: string): void => void steps.push(`${Date.now()} ${what}`);
-    while (running) {
-      rounds += 1;
-      const [one] = cluster.endpointsOf(NAME);
-      await cluster.setEndpoints(NAME, [one!]);
-      noted("scaled to 1");
-      await sleep(1_000);
-      await cluster.setEndpoints(NAME, [one!, ...(await cluster.newEndpoints(NAME, 4))]);
-      noted("scaled to 5");
-      await sleep(1_500);
-      await cluster.setEndpoints(NAME, cluster.endpointsOf(NAME).slice(3));
-      noted("scaled to 2");
-      await sleep(1_500);
-      await cluster.setEndpoints(NAME, await cluster.newEndpoints(NAME, 2));
-      noted("moved to other pods");
-      await sleep(1_500);
-      const names = cluster.endpointsOf(NAME).map(({ pod }) => pod);
-      await cluster.setEndpoints(NAME, await cluster.newEndpoints(NAME, 2, names));
-      noted("moved, the pods' names stay");
-      await sleep(1_000);
-      hosts += 1;
-      const host = `host-${hosts}.example`;
-      await cluster.apply(...(await hostObjects(cluster, `host-${hosts}`, host, { tls: true })));
-      await served(cluster, host, { limitMs: 5_000 });
-      await served(cluster, host, { tls: true, limitMs: 5_000 });
-      noted(`${host} is served`);
-    }
-    const report = await load.end();
+    const report = await underLoad(cluster, { host: HOST, pauseMs: 20, bulk: BULK }, async (load) => {
+      let running = true;
+      void load.bulkDone.then(() => (running = false));
+      while (running) {
+        rounds += 1;
+        const [one] = cluster.endpointsOf(NAME);
+        await cluster.setEndpoints(NAME, [one!]);
+        noted("scaled to 1");
+        await sleep(1_000);
+        await cluster.setEndpoints(NAME, [one!, ...(await cluster.newEndpoints(NAME, 4))]);
+        noted("scaled to 5");
+        await sleep(1_500);
+        await cluster.setEndpoints(NAME, cluster.endpointsOf(NAME).slice(3));
+        noted("scaled to 2");
+        await sleep(1_500);
+        await cluster.setEndpoints(NAME, await cluster.newEndpoints(NAME, 2));
+        noted("moved to other pods");
+        await sleep(1_500);
+        const names = cluster.endpointsOf(NAME).map(({ pod }) => pod);
+        await cluster.setEndpoints(NAME, await cluster.newEndpoints(NAME, 2, names));
+        noted("moved, the pods' names stay");
+        await sleep(1_000);
+        hosts += 1;
+        const host = `host-${hosts}.example`;
+        await cluster.apply(...(await hostObjects(cluster, `host-${hosts}`, host, { tls: true })));
+        await served(cluster, host, { limitMs: 5_000 });
+        await served(cluster, host, { tls: true, limitMs: 5_000 });
+        noted(`${host} is served`);
+      }
+    });
     // A request to an address that went last would come late.
     await sleep(1_000);
     const { late } = await cluster.backends.report();
