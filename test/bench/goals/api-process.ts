@@ -39,7 +39,7 @@ const api = await startEmbeddedApi(settings);
 
 let wanted: Buffer | undefined;
 let writtenAt = 0;
-const write = ServerResponse.prototype.write as (...args: unknown[]) => boolean;
+const { write } = ServerResponse.prototype as { write: (this: ServerResponse, ...args: unknown[]) => boolean };
 ServerResponse.prototype.write = function (this: ServerResponse, ...args: unknown[]): boolean {
   const [chunk] = args;
   if (wanted !== undefined && Buffer.isBuffer(chunk) && chunk.includes(wanted)) {

@@ -47,6 +47,12 @@ function memory(pid: number, field: "VmRSS" | "VmHWM"): number {
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(text)![1]) / 1024;
 }
 
+/** Processor time that a process has used, ms (a clock tick is 10 ms). */
+function processorMs(pid: number): number {
+  const words = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+  return (Number(words[11]) + Number(words[12])) * 10;
+}
+
 interface Counters {
   readonly reloads: number;
 }
@@ -80,7 +86,8 @@ for (const objects of SIZES) {
       }
       const { reloads } = await rig.variable<Counters>("counters");
       const samples = new Map(GOALS.map((goal) => [goal, { product: [] as number[], floor: [] as number[] }]));
-      await rig.loop("rest");
+      const pids = Object.entries(rig.pids);
+      const before = pids.map(([, pid]) => processorMs(pid));
       for (let round = 0; round < ROUNDS; round++) {
         for (const goal of GOALS) {
           const { product, floor: bare } = samples.get(goal)!;
@@ -106,7 +113,9 @@ for (const objects of SIZES) {
       }
       assert.is((await rig.variable<Counters>("counters")).reloads, reloads, "no change needed a reload");
       await rig.settled();
-      for (const [name, pid] of Object.entries(rig.pids)) {
+      for (const [index, [name, pid]] of pids.entries()) {
+        const spent = processorMs(pid) - before[index]!;
+        single(`processor time of the ${name} a change, ms`, objects, spent / (ROUNDS * GOALS.length));
         single(`G7 memory of the ${name} after the changes, MiB`, objects, memory(pid, "VmRSS"));
         single(`G7 peak memory of the ${name}, MiB`, objects, memory(pid, "VmHWM"));
       }

@@ -35,7 +35,7 @@ const NODE_FLAGS = [
   "--max-semi-space-size=4",
   "--enable-source-maps",
 ];
-const BUNDLE = join(root, "dist", "main.mjs");
+const BUNDLE = process.env["BENCH_BUNDLE"] ?? join(root, "dist", "main.mjs");
 const START_WRAPPER = `haproxy=$1 master=$2; shift 2
 config=$("$@") && exec "$haproxy" -W -db -S "$master,level,admin" -f "$config"`;
 
@@ -92,7 +92,9 @@ export class Rig {
     this.#haproxy = haproxy;
   }
 
+  /** Bundles the sources, unless BENCH_BUNDLE names a bundle. */
   static async bundle(): Promise<void> {
+    if (process.env["BENCH_BUNDLE"] !== undefined) return;
     await run(process.execPath, [join(root, ".ci/bundle.ts")], { cwd: root });
   }
 
@@ -105,7 +107,13 @@ export class Rig {
   }
 
   #node(name: string, args: readonly string[], environment: object = {}): RunningProcess {
-    return this.#start(name, [process.execPath, ...NODE_FLAGS, ...args], environment, true);
+    const folder = process.env["BENCH_PROFILE"];
+    const profile =
+      folder === undefined
+        ? []
+        : ["--cpu-prof", "--cpu-prof-interval=100", `--cpu-prof-name=${name}.cpuprofile`, `--cpu-prof-dir=${folder}`];
+    const more = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ").filter((flag) => flag !== "");
+    return this.#start(name, [process.execPath, ...NODE_FLAGS, ...more, ...profile, ...args], environment, true);
   }
 
   #start(name: string, command: readonly string[], environment: object = {}, channel = false): RunningProcess {
@@ -129,7 +137,7 @@ export class Rig {
   async #helper(file: string, settings: object): Promise<ChildProcess> {
     const child = fork(join(import.meta.dirname, file), [JSON.stringify(settings)], { execArgv: NODE_FLAGS });
     this.#children.push(child);
-    child.on("message", (message) => this.#hear(file, String(message)));
+    child.on("message", (message) => this.#hear(file, JSON.stringify(message)));
     await new Promise<void>((done, failed) => {
       child.once("message", () => done());
       child.once("exit", (code) => failed(new Error(`${file} ended with ${code}`)));
