@@ -1,0 +1,248 @@
+/**
+ * Values of the oracle, a slow second interpreter of the template language for tests: ints are bigint, floats number, and
+ * slices share their backing arrays as in Go. Nothing here comes from the product.
+ */
+
+/** A slice; one of watched data is frozen. */
+export class Slice {
+  frozen = false;
+  readonly store: Value[];
+  readonly from: number;
+  readonly length: number;
+  readonly room: number;
+
+  constructor(store: Value[], from = 0, length = store.length, room = store.length - from) {
+    this.store = store;
+    this.from = from;
+    this.length = length;
+    this.room = room;
+  }
+
+  get items(): Value[] {
+    return this.store.slice(this.from, this.from + this.length);
+  }
+}
+
+/** A map; a map of watched data is frozen. */
+export class Table {
+  readonly entries = new Map<string, { readonly key: Value; value: Value }>();
+  frozen = false;
+
+  static of(pairs: readonly (readonly [Value, Value])[]): Table {
+    const table = new Table();
+    for (const [key, value] of pairs) table.put(key, value);
+    return table;
+  }
+
+  static id(key: Value): string {
+    return `${typeof key}:${String(key)}`;
+  }
+
+  put(key: Value, value: Value): void {
+    this.entries.set(Table.id(key), { key, value });
+  }
+
+  find(key: Value): { readonly key: Value; value: Value } | undefined {
+    return this.entries.get(Table.id(key));
+  }
+
+  /** Keys as they are iterated: in byte order, numbers by value. */
+  get keys(): Value[] {
+    return [...this.entries.values()]
+      .map((entry) => entry.key)
+      .sort((a, b) =>
+        typeof a === "string" && typeof b === "string"
+          ? bytewise(a, b)
+          : typeof a === "bigint" && typeof b === "bigint"
+            ? Number(a - b)
+            : bytewise(String(a), String(b)),
+      );
+  }
+}
+
+export class Func {
+  readonly run: (args: readonly Value[]) => readonly Value[];
+
+  constructor(run: (args: readonly Value[]) => readonly Value[]) {
+    this.run = run;
+  }
+
+  call(...args: readonly Value[]): Value {
+    return this.run(args)[0] ?? null;
+  }
+}
+
+export class Failure {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+/** An object of the host, by its methods. */
+export class Host {
+  readonly methods: ReadonlyMap<string, { readonly results: readonly Type[]; readonly run: (args: Value[]) => Value[] }>;
+  readonly members: ReadonlyMap<string, Value>;
+
+  constructor(methods: Host["methods"], members: ReadonlyMap<string, Value> = new Map()) {
+    this.methods = methods;
+    this.members = members;
+  }
+}
+
+export type Value = null | string | boolean | bigint | number | Slice | Table | Func | Failure | Host;
+
+/** What ends a run. `kind` is what the engine's own error is compared by. */
+export class Stop extends Error {
+  readonly kind: StopKind;
+
+  constructor(kind: StopKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export type StopKind =
+  | "fail"
+  | "panic"
+  | "division"
+  | "range"
+  | "nil map"
+  | "frozen"
+  | "assertion"
+  | "uncomparable"
+  | "show"
+  | "native"
+  | "type"
+  | "unsupported";
+
+/** Static types; constants are untyped until they meet a type. */
+export type Type =
+  | { readonly k: "any" | "error" | "void" | "nil" | "string" | "bool" | "float" | "host" }
+  | { readonly k: "int"; readonly name: string }
+  | { readonly k: "untyped"; readonly of: "int" | "float" | "rune" | "string" | "bool" }
+  | { readonly k: "slice"; readonly e: Type }
+  | { readonly k: "map"; readonly key: Type; readonly e: Type }
+  | { readonly k: "func"; readonly params: readonly Type[]; readonly variadic: boolean; readonly results: readonly Type[] };
+
+export const ANY: Type = { k: "any" };
+export const STRING: Type = { k: "string" };
+export const BOOL: Type = { k: "bool" };
+export const FLOAT: Type = { k: "float" };
+export const INT: Type = { k: "int", name: "int" };
+export const ERROR: Type = { k: "error" };
+export const VOID: Type = { k: "void" };
+
+export const bytes = (s: string): Buffer => Buffer.from(s, "utf8");
+export const bytewise = (a: string, b: string): number => Buffer.compare(bytes(a), bytes(b));
+
+/** A whole number as the language treats it where its type is not known. */
+export function settle(v: Value): Value {
+  return typeof v === "number" && Number.isInteger(v) ? BigInt(v) : v;
+}
+
+/** JSON data as the language holds it. */
+export function fromJson(v: unknown, frozen = true): Value {
+  if (v === null || v === undefined) return null;
+  if (typeof v === "string" || typeof v === "boolean" || typeof v === "bigint") return v;
+  if (typeof v === "number") return settle(v);
+  if (Array.isArray(v)) {
+    const slice = new Slice(v.map((item) => fromJson(item, frozen)));
+    slice.frozen = frozen;
+    return slice;
+  }
+  const table = Table.of(Object.keys(v).map((key) => [key, fromJson(Object.getOwnPropertyDescriptor(v, key)!.value, frozen)]));
+  table.frozen = frozen;
+  return table;
+}
+
+/** A float in decimal digits without exponent. */
+export function decimal(v: number): string {
+  if (v === Infinity) return "+Inf";
+  if (v === -Infinity) return "-Inf";
+  if (Number.isNaN(v)) return "NaN";
+  if (v === 0) return "0";
+  const [, sign, whole, fraction, exponent] = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(v.toExponential())!;
+  const digits = whole! + (fraction ?? "");
+  const point = 1 + Number(exponent);
+  let text: string;
+  if (point <= 0) text = `0.${"0".repeat(-point)}${digits}`;
+  else if (point >= digits.length) text = digits + "0".repeat(point - digits.length);
+  else text = `${digits.slice(0, point)}.${digits.slice(point)}`;
+  return sign! + text;
+}
+
+/** What `{{ v }}` writes. */
+export function show(v: Value): string {
+  if (v === null) return "";
+  if (typeof v === "string") return v;
+  if (typeof v === "boolean" || typeof v === "bigint") return String(v);
+  if (typeof v === "number") return decimal(v);
+  if (v instanceof Failure) return v.message;
+  throw new Stop("show", "cannot show");
+}
+
+/** Go's `%v`. */
+export function verb(v: Value): string {
+  if (v === null) return "<nil>";
+  if (v instanceof Slice) return `[${v.items.map(verb).join(" ")}]`;
+  if (v instanceof Table) return `map[${v.keys.map((key) => `${show(key)}:${verb(v.find(key)!.value)}`).join(" ")}]`;
+  if (typeof v === "number" && Number.isFinite(v) && v !== 0) {
+    const exponent = Number(v.toExponential().split("e")[1]);
+    if (exponent < -4 || exponent >= 21) return v.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
+  }
+  if (v instanceof Func || v instanceof Host) throw new Stop("type", "cannot write this as text");
+  return show(v);
+}
+
+/** Text inside a concatenation. */
+export const text = (v: Value): string => (v === null ? "" : v instanceof Slice || v instanceof Table ? verb(v) : typeof v === "object" && !(v instanceof Failure) ? verb(v) : show(v));
+
+export function truth(v: Value): boolean {
+  if (v === null || v === false || v === "" || v === 0n || v === 0) return false;
+  if (v instanceof Slice) return v.length > 0;
+  if (v instanceof Table) return v.entries.size > 0;
+  return true;
+}
+
+const scalar = (v: Value): boolean => v === null || typeof v !== "object" || v instanceof Failure;
+
+/** Equality of values by value; two composites cannot be compared. */
+export function equal(a: Value, b: Value): boolean {
+  if (scalar(a) || scalar(b)) {
+    if (typeof a === "object" || typeof b === "object") return a === b;
+    const [x, y] = [settle(a), settle(b)];
+    return x === y;
+  }
+  throw new Stop("uncomparable", "comparing uncomparable values");
+}
+
+export function order(a: Value, b: Value): number {
+  const [x, y] = [settle(a), settle(b)];
+  if (typeof x === "string" && typeof y === "string") return bytewise(x, y);
+  if (isNumber(x) && isNumber(y)) return x < y ? -1 : x > y ? 1 : 0;
+  throw new Stop("type", "cannot order");
+}
+
+export const isNumber = (v: Value): v is bigint | number => typeof v === "bigint" || typeof v === "number";
+export const wrap = (v: bigint): bigint => BigInt.asIntN(64, v);
+
+/** Where programs make more than this, the oracle gives up: the engine has budgets, the oracle has none. */
+export function bounded(size: number): number {
+  if (size > 100_000) throw new Stop("unsupported", "the program makes too much");
+  return size;
+}
+
+/** Builtin append: within the capacity it writes into the shared backing array. */
+export function append(list: Value, items: readonly Value[]): Slice {
+  if (!(list instanceof Slice)) return new Slice([...items]);
+  const length = bounded(list.length + items.length);
+  if (length <= list.room && !list.frozen) {
+    items.forEach((item, i) => {
+      list.store[list.from + list.length + i] = item;
+    });
+    return new Slice(list.store, list.from, length, list.room);
+  }
+  return new Slice([...list.items, ...items]);
+}
