@@ -3,14 +3,16 @@
  * our `compile`, and keeps the result by key. Units are `root:NAME` and `component:NAME` (rendered files, by what they may
  * see) and `root+NAME`, `component+NAME` (imported files).
  */
-import { Eta } from "eta/core";
+import { Eta, type TemplateFunction } from "eta/core";
 import type { Declarations } from "./check/declarations.ts";
-import type { MacroInfo } from "./check/scope.ts";
+import type { Symbol_ } from "./check/scope.ts";
 import { Statements } from "./check/statements.ts";
 import type { Kind, UnitHost } from "./check/unit.ts";
 import { literal, type Code } from "./emit/code.ts";
 import { analyse, print } from "./emit/print.ts";
 import { natives } from "./functions/registry.ts";
+import { TemplateFault } from "./runtime/faults.ts";
+import { globMatches } from "./runtime/glob.ts";
 import { compileInRealm } from "./runtime/realm.ts";
 import type { Unit } from "./runtime/runtime.ts";
 import { makeProblem, type Place } from "./syntax/problems.ts";
@@ -29,8 +31,23 @@ export interface UnitMap {
 interface CheckedUnit {
   readonly includes: ReadonlySet<string>;
   readonly mounts: ReadonlySet<string>;
-  readonly exports: ReadonlyMap<string, MacroInfo>;
+  readonly exports: ReadonlyMap<string, Symbol_>;
   readonly imports: readonly string[];
+}
+
+/** A rendered file that waits for its turn. */
+interface Waiting {
+  readonly key: string;
+  readonly name: string;
+  readonly kind: Kind;
+  readonly from: Place | undefined;
+}
+
+/** A render from one unit to another, for finding cycles. */
+interface Edge {
+  readonly from: string;
+  readonly to: string;
+  readonly place: Place;
 }
 
 /** Eta's own cache is a plain object, in which "constructor" would be found. */
@@ -69,10 +86,19 @@ export class Compiler extends Eta {
   readonly #trees = new Map<string, readonly Statement[]>();
   readonly #checked = new Map<string, CheckedUnit>();
   readonly #printed = new Map<string, { text: string; number: number }>();
+  /** Units asked for whose turn has not come, last first; problems come in the order of the text. */
+  readonly #waiting: Waiting[] = [];
+  readonly #asked = new Set<string>();
+  readonly #edges: Edge[] = [];
+  /** Units that were only reached by a computed name and have problems: they fail when they are rendered. */
+  readonly #broken = new Map<string, TemplateProblem>();
+  #current = "";
+  #trial = false;
   readonly #open: string[] = [];
   readonly #seen = new Set<string>();
   readonly #options: CompilerOptions;
   readonly #snippets: readonly string[];
+  readonly #snippetSet: ReadonlySet<string>;
 
   constructor(options: CompilerOptions) {
     super({ cache: true });
@@ -82,6 +108,7 @@ export class Compiler extends Eta {
     this.#snippets = [...this.#sources.keys()]
       .filter((name) => !roots.has(name))
       .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    this.#snippetSet = new Set(this.#snippets);
     Object.assign(this, {
       templatesSync: new UnitCache(),
       resolvePath: (key: string) => key,
@@ -98,23 +125,120 @@ export class Compiler extends Eta {
 
   /** Starts (and on first use compiles) a unit: Eta finds it by its key and hands our generator through. */
   unit(key: string): Unit {
+    const problem = this.#broken.get(key);
+    if (problem !== undefined && !this.#printed.has(key))
+      throw new TemplateFault(`${problem.template}:${problem.line}:${problem.column}: ${problem.message}`, problem.hint);
     return (runtime) => this.render(key, runtime) as unknown as ReturnType<Unit>;
   }
 
-  checkEntry(entry: EntryPoint): void {
-    const source = this.#sources.get(entry.template);
-    if (source === undefined) throw new TypeError(`entry point ${entry.template} has no source`);
-    try {
-      this.#requireUnit(entry.template, entry.kind, undefined);
-    } catch (error) {
-      // The parser bounds nesting; many bounded things inside each other may still be too much for the stack.
-      if (!(error instanceof RangeError)) throw error;
-      this.#open.length = 0;
-      this.#report(
-        { source, offset: 0 },
-        "the template is too complex to compile",
-        "split it into snippets and macros",
-      );
+  /** Compiles what the entry points reach. Stops after each unit and in long ones, so that others can run meanwhile. */
+  *compileAll(): Generator<void, void, void> {
+    for (const entry of this.#options.entries) {
+      const source = this.#sources.get(entry.template);
+      if (source === undefined) throw new TypeError(`entry point ${entry.template} has no source`);
+      this.#ask(entry.template, entry.kind, undefined);
+      yield* this.#work();
+    }
+    this.#reportCycles();
+  }
+
+  *#work(): Generator<void, void, void> {
+    for (let unit = this.#waiting.pop(); unit !== undefined; unit = this.#waiting.pop()) {
+      const source = this.#sources.get(unit.name)!;
+      const waited = this.#waiting.length;
+      try {
+        yield* this.#checkUnit(unit, source);
+      } catch (error) {
+        // The parser bounds nesting; many bounded things inside each other may still be too much for the stack.
+        if (!(error instanceof RangeError)) throw error;
+        this.#open.length = 0;
+        this.#report(
+          { source, offset: 0, from: unit.from },
+          "the template is too complex to compile",
+          "split it into snippets and macros",
+        );
+      }
+      // What this unit asked for comes in the order it was asked.
+      this.#waiting.push(...this.#waiting.splice(waited).reverse());
+      yield;
+    }
+  }
+
+  *#checkUnit({ key, name, kind, from }: Waiting, source: TemplateSource): Generator<void, void, void> {
+    const tree = this.#tree(source);
+    yield;
+    const unit = new Statements(this.#host(kind), kind, source, { kind: "main", results: [] }, from);
+    const steps = unit.checkTemplate(tree);
+    let step: IteratorResult<void, Code>;
+    for (;;) {
+      this.#current = key;
+      step = steps.next();
+      if (step.done === true) break;
+      yield;
+    }
+    this.#finish(key, unit, step.value, new Map());
+    yield;
+  }
+
+  /** Units that render each other in a circle: told once, where the circle closes. */
+  #reportCycles(): void {
+    const edges = new Map<string, Edge[]>();
+    for (const edge of this.#edges) {
+      const known = edges.get(edge.from);
+      if (known === undefined) edges.set(edge.from, [edge]);
+      else known.push(edge);
+    }
+    const done = new Set<string>();
+    const path: string[] = [];
+    const visit = (key: string): void => {
+      done.add(key);
+      path.push(key);
+      for (const { to, place } of edges.get(key) ?? []) {
+        const at = path.indexOf(to);
+        if (at !== -1) this.#reportCycle("render", [...path.slice(at), to], place);
+        else if (!done.has(to)) visit(to);
+      }
+      path.pop();
+    };
+    for (const entry of this.#options.entries) {
+      const key = `${entry.kind}:${entry.template}`;
+      if (!done.has(key)) visit(key);
+    }
+  }
+
+  #reportCycle(what: string, keys: readonly string[], place: Place): void {
+    const names = keys.map((key) => key.slice(key.search(/[:+]/) + 1));
+    this.#report(
+      place,
+      `${what} cycle: ${names.join(" → ")}`,
+      "a template cannot render itself; use a macro for recursion",
+    );
+  }
+
+  /** Keys (or, for incremental snippets, names) that a name computed while running stands for; undefined: no such snippet. */
+  named(
+    path: string,
+    directory: string,
+    kind: string,
+    glob: boolean,
+  ): readonly { readonly key: string | undefined; readonly incremental: string | undefined }[] | undefined {
+    const units = (name: string): { key: string | undefined; incremental: string | undefined } =>
+      this.#options.incremental(name)
+        ? { key: undefined, incremental: name }
+        : { key: `${kind}:${name}`, incremental: undefined };
+    if (glob) return globMatches(path, this.#snippets)?.map(units);
+    const rooted = path.startsWith("/") ? path.slice(1) : undefined;
+    const candidates = rooted === undefined ? [directory + path, path] : [rooted];
+    const name = candidates.find((candidate) => this.#snippetSet.has(candidate));
+    return name === undefined ? undefined : [units(name)];
+  }
+
+  /** Hands all emitted texts to JavaScript, one a step. Without it each is when it is first run. */
+  *loadAll(): Generator<void, void, void> {
+    if (this.problems.length > 0) return;
+    for (const key of this.#printed.keys()) {
+      this.loadTemplate(key, this.compile(key) as TemplateFunction);
+      yield;
     }
   }
 
@@ -159,55 +283,90 @@ export class Compiler extends Eta {
       tree: (source) => this.#tree(source),
       snippetNames: () => this.#snippets,
       isIncremental: this.#options.incremental,
+      incrementalNames: () => this.#snippets.filter(this.#options.incremental),
+      requireAny: (from) => this.#requireAny(kind, from),
       requireUnit: (name, from) => this.#requireUnit(name, kind, from),
       requireImport: (name, from) => this.#requireImport(name, kind, from),
       report: (place, message, hint) => this.#report(place, message, hint),
     };
   }
 
-  #enter(key: string, what: string, from: Place | undefined): boolean {
-    const cycle = this.#open.indexOf(key);
-    if (cycle === -1) return true;
-    const names = [...this.#open.slice(cycle), key].map((open) => open.slice(open.search(/[:+]/) + 1));
-    this.#report(
-      from!,
-      `${what} cycle: ${names.join(" → ")}`,
-      "a template cannot render itself; use a macro for recursion",
-    );
-    return false;
+  /** Puts a rendered file on the list of what is compiled, once. */
+  #ask(name: string, kind: Kind, from: Place | undefined): string {
+    const key = `${kind}:${name}`;
+    if (!this.#asked.has(key)) {
+      this.#asked.add(key);
+      this.#waiting.push({ key, name, kind, from });
+    }
+    return key;
   }
 
-  #requireUnit(name: string, kind: Kind, from: Place | undefined): string | undefined {
-    const key = `${kind}:${name}`;
-    if (!this.#enter(key, "render", from)) return undefined;
-    if (this.#checked.has(key)) return key;
-    const source = this.#sources.get(name)!;
-    this.#open.push(key);
-    const unit = new Statements(this.#host(kind), kind, source, { kind: "main", results: [] }, from);
-    const body = unit.checkTemplate(this.#tree(source));
-    this.#finish(key, unit, body, new Map());
+  #requireUnit(name: string, kind: Kind, from: Place): string {
+    const key = this.#ask(name, kind, from);
+    // An imported file's macros render on behalf of whoever calls them; a circle through them ends at the depth limit.
+    if (this.#open.length === 0) this.#edges.push({ from: this.#current, to: key, place: from });
     return key;
+  }
+
+  /** Compiles all snippets on trial: one with problems fails when it is rendered, for it may not be meant at all. */
+  #requireAny(kind: Kind, from: Place): string[] {
+    const names = this.#snippets.filter((name) => !this.#options.incremental(name));
+    if (this.#trial) return names.map((name) => `${kind}:${name}`);
+    this.#trial = true;
+    const outer = [this.#current, [...this.#open], [...this.#waiting]] as const;
+    for (const name of names) {
+      const key = `${kind}:${name}`;
+      if (this.#asked.has(key)) continue;
+      const before = { problems: this.problems.length, asked: new Set(this.#asked), seen: new Set(this.#seen) };
+      this.#open.length = 0;
+      this.#waiting.length = 0;
+      this.#ask(name, kind, from);
+      for (const _ of this.#work());
+      const [problem] = this.problems.splice(before.problems);
+      if (problem === undefined) continue;
+      this.#broken.set(key, problem);
+      // Reached by its name elsewhere, it is compiled again and its problems count.
+      for (const asked of [...this.#asked]) if (!before.asked.has(asked)) this.#forget(asked);
+      for (const seen of [...this.#seen]) if (!before.seen.has(seen)) this.#seen.delete(seen);
+      this.#trees.clear();
+    }
+    this.#current = outer[0];
+    this.#open.push(...outer[1]);
+    this.#waiting.push(...outer[2]);
+    this.#trial = false;
+    return names.map((name) => `${kind}:${name}`);
+  }
+
+  #forget(key: string): void {
+    this.#asked.delete(key);
+    this.#checked.delete(key);
+    this.#printed.delete(key);
   }
 
   #requireImport(
     name: string,
     kind: Kind,
     from: Place,
-  ): { key: string; exports: ReadonlyMap<string, MacroInfo> } | undefined {
+  ): { key: string; exports: ReadonlyMap<string, Symbol_> } | undefined {
     const key = `${kind}+${name}`;
-    if (!this.#enter(key, "import", from)) return undefined;
+    const cycle = this.#open.indexOf(key);
+    if (cycle !== -1) {
+      this.#reportCycle("import", [...this.#open.slice(cycle), key], from);
+      return undefined;
+    }
+    this.#asked.add(key);
     const known = this.#checked.get(key);
     if (known !== undefined) return { key, exports: known.exports };
     const source = this.#sources.get(name)!;
     this.#open.push(key);
     const unit = new Statements(this.#host(kind), kind, source, { kind: "import", results: [] }, from);
     const { code, exports } = unit.checkImported(this.#tree(source));
+    this.#open.pop();
     this.#finish(key, unit, code, exports);
     return { key, exports };
   }
 
-  #finish(key: string, unit: Statements, body: Code, exports: ReadonlyMap<string, MacroInfo>): void {
-    this.#open.pop();
+  #finish(key: string, unit: Statements, body: Code, exports: ReadonlyMap<string, Symbol_>): void {
     this.#checked.set(key, {
       includes: unit.includes,
       mounts: unit.mounts,

@@ -1,6 +1,7 @@
 /** The template engine: sources in, a compiled set out. */
 import { TemplateError } from "../errors.ts";
 import { Declarations, type GlobalDeclaration, type HostTypeDeclaration } from "./check/declarations.ts";
+import type { ObjectType } from "./check/types.ts";
 import { Compiler } from "./compiler.ts";
 import { natives } from "./functions/registry.ts";
 import { LimitFault, RestartNeeded, TemplateFault } from "./runtime/faults.ts";
@@ -29,13 +30,40 @@ export interface EngineOptions {
   };
   /** Types of host objects, by the name `hostObject` is given. */
   readonly hostTypes: Readonly<Record<string, HostTypeDeclaration>>;
+  /**
+   * Watched resources by alias, with their types where schemas are known (see schema/). `resources.ALIAS.T` is then a type,
+   * and the bare alias the list `resources.ALIAS.List()`. Without this option every such type is `any`.
+   */
+  readonly resources?: ReadonlyMap<string, ObjectType | undefined>;
 }
 
 /** Checks and compiles a set. Never throws for what is in the templates: see `problems`. */
 export function createEngine(options: EngineOptions): CompiledSet {
-  const declarations = new Declarations(options.hostTypes, options.globals);
-  const compiler = new Compiler({ ...options, declarations });
-  for (const entry of options.entries) compiler.checkEntry(entry);
+  const compiler = compilerOf(options);
+  for (const _ of compiler.compileAll());
+  return engineOf(compiler, options);
+}
+
+/**
+ * Like createEngine, in slices: `due` says when one is over, `pause` lets others run. A set of 10,000 lines takes some
+ * 100 ms, which would be a stall.
+ */
+export async function createEngineInSlices(
+  options: EngineOptions,
+  slices: { readonly due: () => boolean; readonly pause: () => Promise<void> },
+): Promise<CompiledSet> {
+  const compiler = compilerOf(options);
+  for (const _ of compiler.compileAll()) if (slices.due()) await slices.pause();
+  for (const _ of compiler.loadAll()) if (slices.due()) await slices.pause();
+  return engineOf(compiler, options);
+}
+
+function compilerOf(options: EngineOptions): Compiler {
+  const declarations = new Declarations(options.hostTypes, options.globals, options.resources);
+  return new Compiler({ ...options, declarations });
+}
+
+function engineOf(compiler: Compiler, options: EngineOptions): CompiledSet {
   const kinds = new Map<string, EntryKind>(options.entries.map((entry) => [entry.template, entry.kind]));
   return new Engine(compiler, kinds);
 }
@@ -78,6 +106,7 @@ class Engine implements CompiledSet {
     const compiler = this.#compiler;
     const runtime = new Runtime(environment, {
       unit: (name) => compiler.unit(name),
+      named: (path, directory, kind, glob) => compiler.named(path, directory, kind, glob),
       native: (name) => natives.value(name),
     });
     try {

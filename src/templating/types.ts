@@ -67,10 +67,17 @@ export interface RunEnvironment {
   /** Measures the run's templates. */
   readonly profile?: Profile;
   /**
-   * The instant that certificate_info's `expired` is judged at, in milliseconds. Without it nothing is expired: output that
-   * is cached must not depend on the clock.
+   * The instant of the render, in milliseconds, for now() and certificate_info's `expired`. Without it nothing is expired and
+   * now() fails: output that is cached must not depend on the clock.
    */
   readonly now?: number;
+  /**
+   * The instant of the render where `now` is not given, in milliseconds: for transitionTime, whose answer is kept with the
+   * output. Default 0.
+   */
+  readonly instant?: number;
+  /** Random bytes for randBytes; default those of the system. */
+  readonly random?: (n: number) => Uint8Array;
 }
 
 /** A template run: resume with the answer to the last read request, or with nothing after a slice. Throws TemplateError. */

@@ -3,7 +3,7 @@ import { commas, literal, type Code } from "../emit/code.ts";
 import type { Expression, Statement } from "../syntax/tree.ts";
 import { Calls } from "./calls.ts";
 import type { Symbol_, Value } from "./scope.ts";
-import { ANY, BOOL, isString, typeName, type Type } from "./types.ts";
+import { ANY, BOOL, isString, isValueType, typeKey, typeName, type Type } from "./types.ts";
 
 export abstract class Assignments extends Calls {
   protected bind(symbol: Symbol_, code: Code): Code {
@@ -35,7 +35,9 @@ export abstract class Assignments extends Calls {
         n.at,
         `assignment mismatch: ${n.names.length} variable${n.names.length === 1 ? "" : "s"} but ${n.values.length} value${n.values.length === 1 ? "" : "s"}`,
       );
+    this.iota = n.iota;
     const values = n.values.map((x) => this.expression(x, type));
+    this.iota = undefined;
     if (n.constant) return this.constants(n, values, type);
     const settled = values.map((value, i) =>
       type === undefined
@@ -43,7 +45,7 @@ export abstract class Assignments extends Calls {
         : { code: this.convert(value, type, n.values[i]!.at, "assignment"), type },
     );
     for (const value of settled)
-      if (value.type.kind === "host")
+      if (this.host.declarations.isBound(value.type))
         this.fail(n.at, `cannot keep ${typeName(value.type)} in a variable`, "call its methods where they are needed");
     // All right sides are read before a name becomes visible.
     if (n.names.length === 1)
@@ -60,7 +62,8 @@ export abstract class Assignments extends Calls {
       const value = values[i]!;
       if (value.constant === undefined) this.fail(n.values[i]!.at, "const initializer is not a constant", "use var");
       if (type !== undefined) this.convert(value, type, n.values[i]!.at, "constant declaration");
-      this.addName(name.name, type ?? value.type, name.at, { kind: "const", constant: value.constant });
+      const { constant } = type === undefined ? value : this.typedConstant(value.constant, type, name.at);
+      this.addName(name.name, type ?? value.type, name.at, { kind: "const", constant: constant! });
     });
     return "";
   }
@@ -80,7 +83,7 @@ export abstract class Assignments extends Calls {
         const [keyType, element] = object.type.kind === "map" ? [object.type.key, object.type.element] : [ANY, ANY];
         const key = this.convert(this.expression(inner.index), keyType, inner.at, "map index");
         return {
-          code: [this.site(inner.at), "$.lookup(", object.code, ", ", key, `, ${this.zero(element) as string})`],
+          code: [this.site(inner.at), "$.lookup(", object.code, ", ", key, ", ", this.zero(element), ")"],
           results: [element, BOOL],
         };
       }
@@ -94,7 +97,9 @@ export abstract class Assignments extends Calls {
             this.site(inner.at),
             "$.lookup(",
             object.code,
-            `, ${literal(inner.name)}, ${this.zero(element) as string})`,
+            `, ${literal(inner.name)}, `,
+            this.zero(element),
+            ")",
           ],
           results: [element, BOOL],
         };
@@ -102,9 +107,11 @@ export abstract class Assignments extends Calls {
     }
     if (count === 2 && inner.kind === "assert" && inner.type !== undefined) {
       const value = this.expression(inner.x);
+      if (value.type.kind !== "any" && value.type.kind !== "error")
+        this.fail(inner.at, `invalid type assertion: operand is not any but ${typeName(value.type)}`);
       const type = this.type(inner.type);
       return {
-        code: ["$.assertOk(", value.code, `, ${literal(typeName(type))}, ${this.zero(type) as string})`],
+        code: ["$.assertOk(", value.code, `, ${literal(typeKey(type))}, `, this.zero(type), ")"],
         results: [type, BOOL],
       };
     }
@@ -144,7 +151,7 @@ export abstract class Assignments extends Calls {
       );
     const values = n.right.map((x) => this.settled(this.expression(x), x.at));
     for (const value of values)
-      if (value.type.kind === "host")
+      if (this.host.declarations.isBound(value.type))
         this.fail(n.at, `cannot keep ${typeName(value.type)} in a variable`, "call its methods where they are needed");
     if (names.length === 1) return bindPart(names[0]!, values[0]!);
     const temporaries = values.map(() => this.fresh("t"));
@@ -206,6 +213,7 @@ export abstract class Assignments extends Calls {
       first?.kind !== "name" ||
       first.name !== left.name ||
       symbol?.kind !== "var" ||
+      symbol.imported === true ||
       this.scope.lookup("append") !== undefined
     )
       return undefined;
@@ -217,7 +225,7 @@ export abstract class Assignments extends Calls {
     return [
       `if (${js}$o) `,
       this.site(right.at),
-      `$.push(${js}, [`,
+      `${js} = $.push(${js}, [`,
       items,
       `]); else { ${js} = `,
       this.site(right.at),
@@ -249,16 +257,25 @@ export abstract class Assignments extends Calls {
         const code = this.convert(value, symbol.type, at, "assignment");
         return [`${symbol.js} = `, code, ";", () => (symbol.appended ? ` ${symbol.js}$o = false;\n` : "\n")];
       }
+      case "unary": {
+        if (left.op !== "*") this.fail(left.at, "cannot assign to this expression");
+        const pointer = this.borrowed(left.x);
+        if (pointer.type.kind !== "pointer" && pointer.type.kind !== "any")
+          this.fail(left.at, `invalid operation: cannot indirect a value of type ${typeName(pointer.type)}`);
+        const element = pointer.type.kind === "pointer" ? pointer.type.element : ANY;
+        return [this.site(at), "$.setTarget(", pointer.code, ", ", this.convert(value, element, at, "assignment"), ");\n"];
+      }
       case "index": {
-        const object = this.borrowed(left.x);
+        const object = this.structOf(this.borrowed(left.x), left.at);
         const { type } = object;
-        if (type.kind !== "map" && type.kind !== "slice" && type.kind !== "any")
+        if (isString(type)) this.fail(left.at, "cannot assign to a byte of a string");
+        if (type.kind !== "map" && type.kind !== "slice" && type.kind !== "array" && type.kind !== "any")
           this.fail(left.at, `cannot assign to an element of ${typeName(type)}`);
         const key =
           type.kind === "map"
             ? this.convert(this.expression(left.index), type.key, left.at, "map index")
             : this.expression(left.index).code;
-        const element = type.kind === "map" || type.kind === "slice" ? type.element : ANY;
+        const element = type.kind === "map" || type.kind === "slice" || type.kind === "array" ? type.element : ANY;
         return [
           this.site(at),
           "$.set(",
@@ -271,8 +288,21 @@ export abstract class Assignments extends Calls {
         ];
       }
       case "selector": {
-        const object = this.borrowed(left.x);
+        const module = left.x.kind === "name" ? this.scope.lookup(left.x.name) : undefined;
+        if (module?.kind === "module") {
+          const symbol = module.exports!.get(left.name);
+          if (symbol?.kind !== "var") this.fail(left.at, `cannot assign to ${module.name}.${left.name}`);
+          return [`${symbol.js} = `, this.convert(value, symbol.type, at, "assignment"), ";\n"];
+        }
+        const object = this.structOf(this.borrowed(left.x), left.at);
         const { type } = object;
+        if (type.kind === "struct") {
+          const field = this.field(type, left.name, left.at);
+          if (left.x.kind === "index" && isValueType(type) && this.isMapEntry(left.x))
+            this.fail(left.at, "cannot assign to a field of a map entry", "change a copy and store it again");
+          const code = this.convert(value, field, at, "assignment");
+          return [this.site(at), "$.setField(", object.code, `, ${literal(left.name)}, `, code, ");\n"];
+        }
         if (type.kind !== "any" && !(type.kind === "map" && isString(type.key)))
           this.fail(left.at, `cannot assign to a member of ${typeName(type)}`);
         return [
@@ -287,5 +317,9 @@ export abstract class Assignments extends Calls {
       default:
         this.fail(left.at, "cannot assign to this expression");
     }
+  }
+
+  private isMapEntry(x: Expression & { kind: "index" }): boolean {
+    return this.borrowed(x.x).type.kind === "map";
   }
 }

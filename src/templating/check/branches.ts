@@ -3,19 +3,10 @@ import { literal, type Code } from "../emit/code.ts";
 import type { Case, Expression, Statement } from "../syntax/tree.ts";
 import { Output } from "./output.ts";
 import type { Value } from "./scope.ts";
-import { ANY, INT, isBool, isNumber, isString, RUNE, typeName, type Type } from "./types.ts";
+import { ANY, INT, isBool, isFloat, isNumber, isString, RUNE, typeKey, typeName, type Type } from "./types.ts";
 import { CheckFault } from "./unit.ts";
 
-interface Jump {
-  readonly label: string | undefined;
-  readonly js: string;
-  readonly loop: boolean;
-}
-
 export abstract class Branches extends Output {
-  /** Loops and switches around the statement, outermost first. */
-  protected jumps: Jump[] = [];
-
   protected abstract list(statements: readonly Statement[]): Code[];
   protected abstract statement(n: Statement): Code;
 
@@ -41,7 +32,9 @@ export abstract class Branches extends Output {
   }
 
   protected tick(at: number): Code {
-    return [this.site(at), { node: "tick", flushes: this.frame.kind === "main" }];
+    const { kind } = this.frame;
+    const output = kind === "main" ? "flush" : kind === "macro" || kind === "capture" ? "keep" : "none";
+    return [this.site(at), { node: "tick", output }];
   }
 
   protected inLoop<T>(label: string | undefined, loop: boolean, js: string, work: () => T): T {
@@ -99,13 +92,15 @@ export abstract class Branches extends Output {
   }
 
   protected rangeLoop(n: Statement & { kind: "range" }): Code {
-    const subject = this.guardedValue(n.subject);
+    const subject = this.structOf(this.guardedValue(n.subject), n.subject.at);
     const { type } = subject;
     if (
       isNumber(type) ||
       isBool(type) ||
       type.kind === "func" ||
       type.kind === "host" ||
+      type.kind === "struct" ||
+      type.kind === "object" ||
       (type.kind === "untyped" && type.name === "nil") ||
       type.kind === "void"
     ) {
@@ -131,16 +126,20 @@ export abstract class Branches extends Output {
       key = `$.keyAt(${list}, ${i})`;
       value = `${list}.values[${i}]`;
     } else {
-      if (type.kind === "slice") valueType = type.element;
-      source = [this.site(n.subject.at), "$.list(", subject.code, ")"];
+      if (type.kind === "slice" || type.kind === "array") valueType = type.element;
+      // The range of an array goes over a copy.
+      const copied: Code = type.kind === "array" && named(n.value) ? ["$.copy(", subject.code, ")"] : subject.code;
+      source = [this.site(n.subject.at), "$.list(", copied, ")"];
     }
     const length = key === i ? `${list}.length` : `${list}.values.length`;
+    // The variables of the loop are not those of its else.
+    const otherwise = n.otherwise === undefined ? undefined : this.block(n.otherwise);
     return this.inScope(() => {
       const bind = (x: Expression | undefined, code: Code, as: Type): Code => {
         if (x === undefined || !named(x)) return "";
         if (!n.define) return this.store(x, { code, type: as }, x.at);
         if (x.kind !== "name") this.fail(x.at, "non-name on left side of :=");
-        return this.bind(this.addName(x.name, as, x.at), code);
+        return this.bind(this.addName(x.name, as, x.at), this.settled({ code, type: as }, x.at).code);
       };
       const bindings = [bind(n.key, key, keyType), bind(n.value, value, valueType)];
       const body = this.inLoop(n.label, true, js, () => this.block(n.body));
@@ -154,7 +153,7 @@ export abstract class Branches extends Output {
         bindings,
         body,
         "}\n",
-        n.otherwise === undefined ? "" : [`if (${length} === 0) {\n`, this.block(n.otherwise), "}\n"],
+        otherwise === undefined ? "" : [`if (${length} === 0) {\n`, otherwise, "}\n"],
         "}\n",
       ];
     });
@@ -168,6 +167,11 @@ export abstract class Branches extends Output {
       const tag = n.tag === undefined ? undefined : this.settled(this.expression(n.tag), n.tag.at);
       if (n.ofType && tag!.type.kind !== "any")
         this.fail(n.at, `cannot type switch on a value of type ${typeName(tag!.type)}`);
+      const last = n.cases.at(-1);
+      for (const c of n.cases) {
+        if (c.fallthrough && n.ofType) this.fail(c.at, "cannot fallthrough in a type switch");
+        if (c.fallthrough && c === last) this.fail(c.at, "cannot fallthrough final case in switch");
+      }
       const defaults = n.cases.filter((c) => c.values === undefined && c.types === undefined);
       if (defaults.length > 1) this.fail(defaults[1]!.at, "multiple defaults in switch");
       // The case is chosen first, so that fallthrough is JavaScript's own.
@@ -203,7 +207,7 @@ export abstract class Branches extends Output {
       const tests = c.types.map((type) =>
         type.kind === "named" && type.name === "nil"
           ? `${subject} === null`
-          : `$.is(${subject}, ${literal(typeName(this.type(type)))})`,
+          : `$.is(${subject}, ${literal(typeKey(this.type(type)))})`,
       );
       return `(${tests.join(" || ")})`;
     }
@@ -223,7 +227,8 @@ export abstract class Branches extends Output {
         c.types?.length === 1 && !(c.types[0]!.kind === "named" && c.types[0]!.name === "nil")
           ? this.type(c.types[0]!)
           : ANY;
-      const bound = this.bind(this.addName(n.binding!, only, n.at), subject);
+      const value: Code = isFloat(only) ? `$.asFloat(${subject})` : subject;
+      const bound = this.bind(this.addName(n.binding!, only, n.at), value);
       return [bound, this.list(c.body)];
     });
   }

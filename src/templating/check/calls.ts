@@ -1,43 +1,57 @@
 /** Checks calls: builtins, conversions, macros, natives, methods of host objects, function values. */
 import { commas, literal, type Code } from "../emit/code.ts";
 import { hostileNames } from "../runtime/guards.ts";
+import { namedType } from "../syntax/expressions.ts";
 import type { Expression } from "../syntax/tree.ts";
-import { Expressions } from "./expressions.ts";
+import { Rendering } from "./rendering.ts";
 import type { MacroInfo, Value } from "./scope.ts";
 import {
   ANY,
   ANY_SLICE,
   basicType,
+  FLOAT,
   INT,
+  isFloat,
   isNil,
   isString,
   STRING,
   typeName,
   VOID,
   type FunctionType,
+  type ObjectField,
+  type ObjectType,
   type Type,
 } from "./types.ts";
 
 type Call = Expression & { kind: "call" };
 
-export abstract class Calls extends Expressions {
+/** Evaluating it has no effect and cannot fail. */
+function evident(x: Expression): boolean {
+  if (x.kind === "paren") return evident(x.x);
+  if (x.kind === "composite") return x.elements.every(({ key, value }) => (key === undefined || evident(key)) && evident(value));
+  return x.kind === "string" || x.kind === "int" || x.kind === "float" || x.kind === "rune" || x.kind === "name";
+}
+
+export abstract class Calls extends Rendering {
   /** Static types of the arguments that `args` converted last. */
   private argumentTypes: readonly Type[] = [];
 
   /** `wanted` = how many values the place takes; 0 = a statement. */
   protected call(x: Call, wanted: number): Value {
-    const { fn } = x;
+    let { fn } = x;
+    while (fn.kind === "paren" && fn.x.kind !== "func") fn = fn.x;
     if (fn.kind === "type") return this.convertCall(this.type(fn.type), x);
     if (fn.kind === "name") {
       const symbol = this.scope.lookup(fn.name);
       if (symbol?.macro !== undefined) return this.macroCall(fn.name, symbol.macro, x);
+      if (symbol?.kind === "type") return this.convertCall(symbol.type, x);
       if (symbol === undefined) {
         const builtin = this.builtin(fn.name, x, wanted);
         if (builtin !== undefined) return builtin;
         const global = this.host.declarations.globals[this.kind].get(fn.name);
         if (global?.kind === "func") {
           if (wanted === 0 && this.host.declarations.pure.has(fn.name)) this.notUsed(fn.name, x.at);
-          const args = this.args(fn.name, global, x);
+          const args = this.args(fn.name, global, x, true);
           return this.hostCall(global, this.global(fn.name), args, x, wanted);
         }
         if (global === undefined && this.host.natives.has(fn.name)) return this.nativeCall(fn.name, x, wanted);
@@ -48,9 +62,11 @@ export abstract class Calls extends Expressions {
     if (fn.kind === "selector") {
       const module = fn.x.kind === "name" ? this.scope.lookup(fn.x.name) : undefined;
       if (module?.kind === "module") {
-        const macro = module.exports!.get(fn.name);
-        if (macro === undefined) this.fail(fn.at, `undefined: ${fn.x.kind === "name" ? fn.x.name : ""}.${fn.name}`);
-        return this.macroCall(fn.name, macro, x);
+        const symbol = module.exports!.get(fn.name);
+        if (symbol === undefined) this.fail(fn.at, `undefined: ${module.name}.${fn.name}`);
+        if (symbol.macro !== undefined) return this.macroCall(fn.name, symbol.macro, x);
+        if (symbol.kind === "type") return this.convertCall(symbol.type, x);
+        return this.valueCall(x, wanted);
       }
       const object = this.borrowed(fn.x);
       if (object.type.kind === "host") return this.methodCall(object, object.type.name, fn, x, wanted);
@@ -61,7 +77,7 @@ export abstract class Calls extends Expressions {
   private convertCall(to: Type, x: Call): Value {
     if (x.args.length !== 1 || x.spread)
       this.fail(x.at, `conversion to ${typeName(to)} takes one value, got ${x.args.length}`);
-    return this.conversion(to, this.expression(x.args[0]!), x.at);
+    return this.conversion(to, this.expression(x.args[0]!, to), x.at);
   }
 
   private notUsed(name: string, at: number): never {
@@ -72,8 +88,11 @@ export abstract class Calls extends Expressions {
     this.fail(at, `${few ? "not enough" : "too many"} arguments in call to ${name}: have ${got}, want ${expected}`);
   }
 
-  /** Arguments converted to the parameters; the last of a variadic function is given as `...`. */
-  protected args(name: string, type: FunctionType, x: Call): Code[] {
+  /**
+   * Arguments converted to the parameters; the last of a variadic function is given as `...`. Natives and the host get
+   * plain numbers for floats, and structs for pointers to them.
+   */
+  protected args(name: string, type: FunctionType, x: Call, plain = false): Code[] {
     const { params, variadic } = type;
     const fixed = variadic ? params.length - 1 : params.length;
     if (x.args.length < fixed)
@@ -93,6 +112,11 @@ export abstract class Calls extends Expressions {
       }
       const value = this.expression(arg, to);
       types.push(value.type);
+      if (plain && to.kind === "any") {
+        if (isFloat(value.type))
+          return value.constant === undefined ? value.code : this.convert(value, FLOAT, arg.at, `argument to ${name}`);
+        if (value.type.kind === "any" || value.type.kind === "pointer") return ["$.plain(", value.code, ")"];
+      }
       return this.convert(value, to, arg.at, `argument to ${name}`);
     });
     this.argumentTypes = types;
@@ -122,7 +146,9 @@ export abstract class Calls extends Expressions {
   private hostCall(type: FunctionType, target: string, args: Code[], x: Call, wanted: number): Value {
     const withError = type.results.length === 2 && type.results[1]!.kind === "error";
     const plain: Code = [this.site(x.at), `$.value(${target}(`, commas(args), "))"];
-    const pair: Code = withError ? [this.site(x.at), `$.attempt(${target}, [`, commas(args), "])"] : plain;
+    const pair: Code = withError
+      ? [this.site(x.at), `$.attempt(${target}, [`, commas(args), "], ", this.zero(type.results[0]!), ")"]
+      : plain;
     const name = x.fn.kind === "name" ? x.fn.name : "call";
     return this.outcome(
       type.results,
@@ -134,6 +160,21 @@ export abstract class Calls extends Expressions {
     );
   }
 
+  /** dig into a resource with a schema: an optional field that holds its zero value counts as absent. */
+  private digTyped(object: Value, type: ObjectType, keys: readonly string[]): Value {
+    let { code } = object;
+    let at: Type = type;
+    let optional = false;
+    for (const key of keys) {
+      const field: ObjectField | undefined = at.kind === "object" ? at.field(key) : undefined;
+      code = [code, `?.[${literal(field?.json ?? key)}]`];
+      optional = field?.optional ?? false;
+      at = field?.type ?? (at.kind === "map" ? at.element : ANY);
+    }
+    const zeroable = optional && (at.kind === "basic" || at.kind === "object");
+    return { code: zeroable ? ["$.nonZero(", code, ")"] : ["(", code, " ?? null)"], type: ANY };
+  }
+
   private nativeCall(name: string, x: Call, wanted: number): Value {
     const { fn, type } = this.host.natives.get(name)!;
     if (name === "dig" && !x.spread && x.args.length > 1) {
@@ -142,18 +183,30 @@ export abstract class Calls extends Expressions {
         const object = this.borrowed(x.args[0]!);
         if (object.type.kind === "host")
           this.fail(x.at, `cannot use ${typeName(object.type)} as a plain value in argument to dig`);
-        return { code: ["(", object.code, keys.map((key) => `?.[${literal(key!)}]`).join(""), " ?? null)"], type: ANY };
+        if (object.type.kind === "object") return this.digTyped(object, object.type, keys as string[]);
+        if (object.type.kind !== "pointer") return { code: ["(", object.code, keys.map((key) => `?.[${literal(key!)}]`).join(""), " ?? null)"], type: ANY };
       }
     }
-    const args = this.args(name, type, x);
+    if (fn.clock === true && this.kind === "component")
+      this.fail(
+        x.at,
+        `${name} is not available in an incremental snippet`,
+        "its output is kept, so it must not depend on the clock or on chance",
+      );
+    // `??` would not evaluate its right side: in place only where that shows nowhere.
+    const passes =
+      (name === "fallback" || name === "coalesce") && x.args.length === 2 && !x.spread && evident(x.args[1]!);
+    const args = this.args(name, type, x, !passes);
     const types = this.argumentTypes;
-    if ((name === "fallback" || name === "coalesce") && args.length === 2)
+    if (passes)
       return { code: ["(", args[0]!, " ?? ", args[1]!, ")"], type: ANY };
     if (wanted === 0 && fn.effect !== true) this.notUsed(name, x.at);
     const withError = type.results.length === 2 && type.results[1]!.kind === "error";
     const inner = args.length === 0 ? [] : [", ", commas(args)];
     const plain: Code = [this.site(x.at), `F.${name}($`, inner, ")"];
-    const pair: Code = withError ? [this.site(x.at), `$.attempt(F.${name}, [$`, inner, "])"] : plain;
+    const pair: Code = withError
+      ? [this.site(x.at), `$.attempt(F.${name}, [$`, inner, "], ", this.zero(type.results[0]!), ")"]
+      : plain;
     const value = this.outcome(
       type.results,
       wanted,
@@ -178,14 +231,16 @@ export abstract class Calls extends Expressions {
     if (method === undefined) this.unknownMember(hostName, fn.name, fn.at);
     const { type } = method;
     const name = `${hostName}.${fn.name}`;
-    const args = this.args(name, type, x);
+    const args = this.args(name, type, x, true);
     const withError = type.results.length === 2 && type.results[1]!.kind === "error";
-    const target: Code = [object.code, `, ${literal(hostName)}, ${literal(fn.name)}, [`, commas(args), "])"];
-    const plain: Code = [this.site(x.at), "$.method(", target];
+    const target: Code = [object.code, `, ${literal(hostName)}, ${literal(fn.name)}, [`, commas(args), "]"];
+    const plain: Code = [this.site(x.at), "$.method(", target, ")"];
     let code: Code = plain;
     if (method.reads) code = ["(", { node: "read", code: plain, place: this.place(x.at) }, " ?? null)"];
     else if (method.suspends) code = ["(", { node: "delegate", code: plain }, " ?? null)"];
-    const pair: Code = withError ? [this.site(x.at), "$.attemptMethod(", target] : code;
+    const pair: Code = withError
+      ? [this.site(x.at), "$.attemptMethod(", target, ", ", this.zero(type.results[0]!), ")"]
+      : code;
     return this.outcome(
       type.results,
       wanted,
@@ -207,7 +262,7 @@ export abstract class Calls extends Expressions {
   }
 
   private valueCall(x: Call, wanted: number): Value {
-    const fn = this.expression(x.fn);
+    const fn = this.borrowed(x.fn);
     if (fn.type.kind === "func") {
       const args = this.args(x.fn.kind === "name" ? x.fn.name : "function", fn.type, x);
       const code: Code = [this.site(x.at), { node: "callValue", fn: fn.code, args: commas(args) }];
@@ -252,8 +307,15 @@ export abstract class Calls extends Expressions {
         used();
         const value = this.borrowed(x.args[0]!);
         const { type } = value;
+        if (name === "cap") {
+          if (type.kind === "array") return this.constantValue(BigInt(type.length), INT);
+          if (type.kind !== "slice" && type.kind !== "any")
+            this.fail(x.args[0]!.at, `invalid argument for cap: ${typeName(type)} has no capacity`);
+          return { code: [this.site(x.at), "$.cap(", value.code, ")"], type: INT };
+        }
         if (typeof value.constant === "string")
           return this.constantValue(BigInt(Buffer.byteLength(value.constant)), INT);
+        if (type.kind === "array") return this.constantValue(BigInt(type.length), INT);
         if (!isString(type) && type.kind !== "slice" && type.kind !== "map" && type.kind !== "any")
           this.fail(x.args[0]!.at, `invalid argument for ${name}: ${typeName(type)} has no length`);
         return { code: [this.site(x.at), "$.len(", value.code, ")"], type: INT };
@@ -282,33 +344,56 @@ export abstract class Calls extends Expressions {
       case "make": {
         count(1, 3);
         used();
-        const of = x.args[0]!;
-        if (of.kind !== "type") this.fail(of.at, "make needs a slice or map type");
-        const type = this.type(of.type);
+        const type = this.typeArgument(x.args[0]!, "make needs a slice or map type");
+        const sizes = x.args.slice(1).map((arg) => this.convert(this.expression(arg), INT, arg.at, "make"));
         if (type.kind === "map") return { code: isString(type.key) ? "({})" : "$.map([])", type };
-        if (type.kind !== "slice") this.fail(of.at, `cannot make type ${typeName(type)}`);
-        const length =
-          x.args[1] === undefined ? "0" : this.convert(this.expression(x.args[1]), INT, x.args[1].at, "make");
-        return { code: [this.site(x.at), "$.make(", length, ", ", this.zero(type.element), ")"], type };
+        if (type.kind !== "slice") this.fail(x.args[0]!.at, `cannot make type ${typeName(type)}`);
+        if (sizes.length === 0) this.fail(x.at, "make of a slice needs its length", `[]${typeName(type.element)}{}`);
+        const code: Code = [this.site(x.at), "$.make(() => (", this.zero(type.element), "), ", commas(sizes), ")"];
+        return { code, type };
+      }
+      case "new": {
+        count(1, 1);
+        used();
+        const type = this.typeArgument(x.args[0]!, "new needs a type");
+        return { code: ["$.cell(", this.zero(type), ")"], type: { kind: "pointer", element: type } };
+      }
+      case "copy": {
+        count(2, 2);
+        const [target, from] = [this.borrowed(x.args[0]!), this.borrowed(x.args[1]!)];
+        if (target.type.kind !== "slice" && target.type.kind !== "any")
+          this.fail(x.args[0]!.at, `invalid argument for copy: ${typeName(target.type)} is not a slice`);
+        if (from.type.kind !== "slice" && from.type.kind !== "any" && !isString(from.type))
+          this.fail(x.args[1]!.at, `invalid argument for copy: ${typeName(from.type)} is not a slice`);
+        return { code: [this.site(x.at), "$.copyItems(", target.code, ", ", from.code, ")"], type: INT };
       }
       case "panic": {
         count(1, 1);
         const value = this.convert(this.expression(x.args[0]!), ANY, x.at, "panic");
         return { code: [this.site(x.at), "$.panic(", value, ")"], type: VOID };
       }
-      case "new":
-      case "copy":
       case "recover":
+        this.fail(x.at, "recover is not supported", "take the error: v, err := f()");
+      // eslint-disable-next-line no-fallthrough -- fail never returns
       case "print":
       case "println":
+        this.fail(x.at, `${name} is not supported`, "show the values, or use debug()");
+      // eslint-disable-next-line no-fallthrough -- fail never returns
       case "complex":
       case "real":
       case "imag":
-        this.fail(x.at, `${name} is not supported`);
+        this.fail(x.at, "complex numbers are not supported");
       // eslint-disable-next-line no-fallthrough -- fail never returns
       default:
         return undefined;
     }
+  }
+
+  /** A type that stands where an argument does: `make([]int, 3)`, `new(T)`. */
+  private typeArgument(x: Expression, problem: string): Type {
+    const node = x.kind === "type" ? x.type : namedType(x);
+    if (node === undefined) this.fail(x.at, problem);
+    return this.type(node);
   }
 
   /** The type an append gives: a slice keeps its own; anything else becomes []any. */

@@ -1,5 +1,6 @@
 /** What a template may see besides its own names: declared globals, host types and functions. */
-import { parseType, typeName, type FunctionType, type Type } from "./types.ts";
+import { valueTypes } from "../functions/objects.ts";
+import { ANY, parseType, typeName, type FunctionType, type ObjectType, type Type } from "./types.ts";
 
 /** A method of a host object. */
 export interface MethodDeclaration {
@@ -17,6 +18,8 @@ export interface HostTypeDeclaration {
   readonly members?: Readonly<Record<string, string>>;
   /** Shown when an unknown member is asked for. */
   readonly unknownHint?: string;
+  /** Its objects are values: they may be kept in variables, and their String method shows them. */
+  readonly value?: boolean;
 }
 
 export interface GlobalDeclaration {
@@ -36,6 +39,7 @@ export interface HostType {
   readonly methods: ReadonlyMap<string, Method>;
   readonly members: ReadonlyMap<string, Type>;
   readonly unknownHint: string | undefined;
+  readonly value: boolean;
 }
 
 export class Declarations {
@@ -44,6 +48,10 @@ export class Declarations {
     root: new Map(),
     component: new Map(),
   };
+
+  /** Watched resources by alias, with their types where there is a schema. Each alias is a name too: the list of its objects. */
+  readonly resources: ReadonlyMap<string, ObjectType | undefined>;
+  readonly #anyResource: boolean;
 
   /** Host functions without an effect: calling one as a statement is a mistake. */
   readonly pure = new Set<string>();
@@ -54,29 +62,45 @@ export class Declarations {
       readonly root: Readonly<Record<string, GlobalDeclaration>>;
       readonly component: Readonly<Record<string, GlobalDeclaration>>;
     },
+    resources?: ReadonlyMap<string, ObjectType | undefined>,
   ) {
-    const known = (name: string): boolean => Object.hasOwn(hostTypes, name);
-    for (const [name, declaration] of Object.entries(hostTypes)) {
+    this.resources = resources ?? new Map();
+    this.#anyResource = resources === undefined;
+    const all: Readonly<Record<string, HostTypeDeclaration>> = { ...valueTypes, ...hostTypes };
+    const known = (name: string): boolean => Object.hasOwn(all, name);
+    for (const [name, declaration] of Object.entries(all)) {
       const methods = new Map<string, Method>();
       for (const [method, written] of Object.entries(declaration.methods ?? {})) {
         const given: MethodDeclaration = typeof written === "string" ? { signature: written } : written;
-        const type = parseType(given.signature, known);
+        const type = parseType(given.signature, known, this.resource);
         if (type.kind !== "func")
           throw new TypeError(`method ${name}.${method} is declared as ${typeName(type)}, not as a function`);
         methods.set(method, { type, reads: given.reads ?? false, suspends: given.suspends ?? false });
       }
       const members = new Map<string, Type>();
       for (const [member, type] of Object.entries(declaration.members ?? {}))
-        members.set(member, parseType(type, known));
-      this.hostTypes.set(name, { methods, members, unknownHint: declaration.unknownHint });
+        members.set(member, parseType(type, known, this.resource));
+      this.hostTypes.set(name, { methods, members, unknownHint: declaration.unknownHint, value: declaration.value ?? false });
     }
     for (const kind of ["root", "component"] as const) {
       for (const [name, declaration] of Object.entries(globals[kind])) {
-        this.globals[kind].set(name, parseType(declaration.type, known));
+        this.globals[kind].set(name, parseType(declaration.type, known, this.resource));
         if (declaration.effect === false) this.pure.add(name);
       }
     }
   }
+
+  /** `resources.ALIAS.T` or `resources.ALIAS.NESTED`: any without a schema, undefined when there is no such thing. */
+  readonly resource = (alias: string, nested: string): Type | undefined => {
+    if (this.#anyResource) return ANY;
+    if (!this.resources.has(alias)) return undefined;
+    const type = this.resources.get(alias);
+    if (type === undefined) return ANY;
+    return nested === "T" ? type : type.nested(nested);
+  };
+
+  /** Whether a value of this type may not be kept: an object of the host that is no value. */
+  readonly isBound = (type: Type): boolean => type.kind === "host" && this.hostTypes.get(type.name)?.value !== true;
 
   readonly isHostType = (name: string): boolean => this.hostTypes.has(name);
 }

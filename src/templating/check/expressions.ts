@@ -1,19 +1,46 @@
 /** Checks expressions and lowers them to code. */
 import { commas, literal, type Code } from "../emit/code.ts";
-import { globMatches } from "../runtime/glob.ts";
 import { hostileNames } from "../runtime/guards.ts";
 import { nearestName } from "../syntax/problems.ts";
 import type { Expression, RenderExpression, Statement } from "../syntax/tree.ts";
-import { constantCode, Operators } from "./operators.ts";
-import type { Value } from "./scope.ts";
-import { ANY, isInteger, isString, STRING, typeName, UINT8, type FunctionType, type Type } from "./types.ts";
+import { Composites } from "./composites.ts";
+import { parseFloat_, parseInteger } from "./constants.ts";
+import { constantCode } from "./operators.ts";
+import type { MacroInfo, Symbol_, Value } from "./scope.ts";
+import {
+  ANY,
+  isFloat,
+  isInteger,
+  isString,
+  isValueType,
+  STRING,
+  typeKey,
+  typeName,
+  UINT8,
+  type FunctionType,
+  type ObjectType,
+  type Type,
+} from "./types.ts";
 
 /** Whether `x["name"]` may be read in place: no built-in prototype knows the name, and no array or string index is like it. */
 function plainName(name: string): boolean {
   return !hostileNames.has(name) && !/^\d/.test(name);
 }
 
-export abstract class Expressions extends Operators {
+/** Functions of the language itself: no values. */
+export const BUILTINS: ReadonlySet<string> = new Set(
+  "len cap append copy delete make new panic recover print println complex real imag".split(" "),
+);
+
+/** The list of a watched resource, which its bare alias stands for: `resources.ALIAS.List()`. */
+function listOf(alias: string, at: number): Expression & { kind: "call" } {
+  const store: Expression = { kind: "selector", x: { kind: "name", name: "resources", at }, name: alias, at };
+  return { kind: "call", fn: { kind: "selector", x: store, name: "List", at }, args: [], spread: false, piped: false, at };
+}
+
+export abstract class Expressions extends Composites {
+  /** Row of the constant group being declared. */
+  protected iota: number | undefined;
   protected abstract call(x: Expression & { kind: "call" }, wanted: number): Value;
   protected abstract functionLiteral(
     params: readonly { name: string; type: Type; at: number }[],
@@ -31,7 +58,10 @@ export abstract class Expressions extends Operators {
       case "int":
         return this.constantValue(parseInteger(x.text), { kind: "untyped", name: "int" });
       case "float":
-        return this.constantValue(Number(x.text.replaceAll("_", "")), { kind: "untyped", name: "float" });
+        return this.constantValue(parseFloat_(x.text) ?? this.fail(x.at, "constant is too large"), {
+          kind: "untyped",
+          name: "float",
+        });
       case "rune":
         return this.constantValue(BigInt(x.text.codePointAt(0)!), { kind: "untyped", name: "rune" });
       case "paren":
@@ -39,7 +69,9 @@ export abstract class Expressions extends Operators {
       case "name":
         return this.name(x.name, x.at, true);
       case "unary":
-        return this.unaryOperator(x.op, this.expression(x.x), x.at);
+        if (x.op === "&") return this.address(x, hint);
+        if (x.op === "*") return this.dereference(this.borrowed(x.x), x.at);
+        return this.unaryOperator(x.op, this.borrowed(x.x), x.at);
       case "binary":
         return this.binary(x);
       case "call":
@@ -56,7 +88,8 @@ export abstract class Expressions extends Operators {
         if (value.type.kind !== "any" && value.type.kind !== "error")
           this.fail(x.at, `invalid type assertion: operand is not any but ${typeName(value.type)}`);
         const type = this.type(x.type);
-        return { code: [this.site(x.at), "$.assert(", value.code, `, ${literal(typeName(type))})`], type };
+        const code: Code = [this.site(x.at), "$.assert(", value.code, `, ${literal(typeKey(type))})`];
+        return { code: isFloat(type) ? ["$.asFloat(", code, ")"] : code, type };
       }
       case "composite":
         return this.composite(x, hint);
@@ -97,38 +130,52 @@ export abstract class Expressions extends Operators {
       if (symbol.constant !== undefined)
         return { code: constantCode(symbol.constant), type: symbol.type, constant: symbol.constant };
       if (symbol.kind === "module") this.fail(at, `use of package ${name} without selector`);
+      if (symbol.kind === "type") this.fail(at, `${name} is a type, not an expression`);
       if (symbol.macro !== undefined) {
         const { macro } = symbol;
-        const type: FunctionType = {
-          kind: "func",
-          params: macro.params.map((p) => p.type),
-          variadic: macro.params.at(-1)?.variadic ?? false,
-          results: [STRING],
-        };
-        return { code: { node: "reference", fn: macro.node, target: macro.target }, type };
+        return this.macroValue(macro);
       }
-      if (!aliases) return { code: symbol.js, type: symbol.type };
-      return {
-        code: () => (symbol.appended ? `(${symbol.js}$o = false, ${symbol.js})` : symbol.js),
-        type: symbol.type,
-      };
+      return this.variable(symbol, aliases);
     }
     if (name === "true" || name === "false")
       return this.constantValue(name === "true", { kind: "untyped", name: "bool" });
+    if (name === "iota" && this.iota !== undefined)
+      return this.constantValue(BigInt(this.iota), { kind: "untyped", name: "int" });
     if (name === "nil") return { code: "null", type: { kind: "untyped", name: "nil" } };
     const type = this.host.declarations.globals[this.kind].get(name);
+    if (type === undefined && !this.host.natives.has(name) && this.host.declarations.resources.has(name))
+      return this.call(listOf(name, at), 1);
     // A function of the host is no value: it is called with arguments that were checked here.
     if (type?.kind === "func") this.fail(at, `${name} must be called`, `write ${name}(…), or a lambda that calls it`);
     if (type !== undefined) return { code: this.global(name), type };
     const native = this.host.natives.get(name);
     if (native !== undefined) return { code: `$.native(${literal(name)})`, type: native.type };
-    if (name === "len" || name === "append" || name === "delete" || name === "make")
-      this.fail(at, `${name} must be called`);
+    if (BUILTINS.has(name)) this.fail(at, `${name} must be called`);
     return this.undefinedName(name, at);
+  }
+
+  /** A variable's value; where it may be kept, the variable no longer owns its slice. */
+  protected variable(symbol: Symbol_, aliases: boolean): Value {
+    if (!aliases) return { code: symbol.js, type: symbol.type };
+    return {
+      code: () => (symbol.appended ? `(${symbol.js}$o = false, ${symbol.js})` : symbol.js),
+      type: symbol.type,
+    };
+  }
+
+  private macroValue(macro: MacroInfo): Value {
+    const type: FunctionType = {
+      kind: "func",
+      params: macro.params.map((p) => p.type),
+      variadic: macro.params.at(-1)?.variadic ?? false,
+      results: [STRING],
+    };
+    return { code: { node: "reference", fn: macro.node, target: macro.target }, type };
   }
 
   /** Reads an expression that is only looked into, never kept. */
   protected borrowed(x: Expression): Value {
+    if (x.kind === "paren") return this.borrowed(x.x);
     return x.kind === "name" ? this.name(x.name, x.at, false) : this.expression(x);
   }
 
@@ -160,8 +207,19 @@ export abstract class Expressions extends Operators {
   }
 
   private selector(x: Expression & { kind: "selector" }): Value {
-    const object = this.borrowed(x.x);
+    const module = x.x.kind === "name" ? this.scope.lookup(x.x.name) : undefined;
+    if (module?.kind === "module") {
+      const symbol = module.exports!.get(x.name);
+      if (symbol === undefined) this.fail(x.at, `undefined: ${module.name}.${x.name}`);
+      if (symbol.constant !== undefined)
+        return { code: constantCode(symbol.constant), type: symbol.type, constant: symbol.constant };
+      if (symbol.kind === "type") this.fail(x.at, `${module.name}.${x.name} is a type, not an expression`);
+      return symbol.macro === undefined ? this.variable(symbol, true) : this.macroValue(symbol.macro);
+    }
+    const object = this.structOf(this.borrowed(x.x), x.at);
     const { type } = object;
+    if (type.kind === "object") return this.objectField(object, type, x.name, x.at);
+    if (type.kind === "struct") return this.member(object, x.name, this.field(type, x.name, x.at), x.at, true);
     if (type.kind === "map" && (isString(type.key) || type.key.kind === "any"))
       return this.member(object, x.name, type.element, x.at, isString(type.key));
     if (type.kind === "any") return this.member(object, x.name, ANY, x.at, true);
@@ -190,19 +248,48 @@ export abstract class Expressions extends Operators {
     );
   }
 
+  /** A field of a resource, by its JSON name or Go-style name; what is absent gives the zero value. */
+  private objectField(object: Value, type: ObjectType, name: string, at: number): Value {
+    const field = type.field(name);
+    if (field !== undefined) {
+      // A schema is a promise about data from elsewhere: values are checked where they come in.
+      const { code } = this.member(object, field.json, ANY, at, true);
+      return { code: this.checked(code, field.type, at), type: field.type };
+    }
+    if (type.open) return this.member(object, name, ANY, at, true);
+    const near = nearestName(name, type.names());
+    const hint = near === undefined ? `it has ${type.names().join(", ")}` : `did you mean "${near}"?`;
+    this.fail(at, `${typeName(type)} has no field ${name}`, hint);
+  }
+
   /** `m.name`: a missing link gives nil, or the zero value of a typed map. */
   private member(object: Value, name: string, element: Type, at: number, plainObject: boolean): Value {
-    const zero = this.zero(element);
+    const zero = isValueType(element) ? "null" : this.zero(element);
+    if (isValueType(element) && object.type.kind === "map") {
+      const code: Code = [this.site(at), "$.entry(", object.code, `, ${literal(name)}, () => `, this.zero(element), ")"];
+      return { code, type: element };
+    }
     if (plainObject && plainName(name))
-      return { code: ["(", object.code, `?.[${literal(name)}] ?? `, zero, ")"], type: element };
+      return { code: this.plainMember(object.code, name, zero, at), type: element };
     return { code: [this.site(at), "$.get(", object.code, `, ${literal(name)}, `, zero, ")"], type: element };
   }
 
+  /** Read in place; only where nothing is found is it asked whether there was something to read from. */
+  private plainMember(object: Code, name: string, zero: Code, at: number): Code {
+    const again = typeof object === "string" && /^[\w$]+$/.test(object) ? object : "$r";
+    const first: Code = again === "$r" ? ["($r = ", object, ")"] : object;
+    return ["(", first, `?.[${literal(name)}] ?? `, this.site(at), `$.get(${again}, ${literal(name)}, `, zero, "))"];
+  }
+
   private index(x: Expression & { kind: "index" }): Value {
-    const object = this.borrowed(x.x);
+    const object = this.structOf(this.borrowed(x.x), x.at);
     const { type } = object;
     if (type.kind === "map") {
       const key = this.convert(this.expression(x.index), type.key, x.at, "map index");
+      if (isValueType(type.element)) {
+        const code: Code = [this.site(x.at), "$.entry(", object.code, ", ", key, ", () => ", this.zero(type.element), ")"];
+        return { code, type: type.element };
+      }
       if (isString(type.key) && x.index.kind === "string")
         return this.member(object, x.index.text, type.element, x.at, true);
       return {
@@ -210,22 +297,22 @@ export abstract class Expressions extends Operators {
         type: type.element,
       };
     }
+    if (type.kind === "object" && x.index.kind === "string") return this.objectField(object, type, x.index.text, x.at);
     const index = this.expression(x.index);
-    if (type.kind === "slice" || isString(type)) {
-      if (
-        index.type.kind !== "any" &&
-        !isInteger(index.type) &&
-        !(typeof index.constant === "number" && Number.isInteger(index.constant))
-      ) {
+    if (type.kind === "object")
+      return { code: [this.site(x.at), "$.index(", object.code, ", ", index.code, ")"], type: ANY };
+    if (type.kind === "slice" || type.kind === "array" || isString(type)) {
+      const constant = index.constant === undefined ? undefined : this.fitIndex(index, x.at);
+      if (index.type.kind !== "any" && constant === undefined && !isInteger(index.type))
         this.fail(x.at, `invalid index: must be an integer, not ${typeName(index.type)}`);
-      }
-      if (typeof index.constant === "bigint" && index.constant < 0n)
-        this.fail(x.at, `invalid index ${index.constant}: must not be negative`);
-      if (isString(type))
-        return { code: [this.site(x.at), "$.byteAt(", object.code, ", ", index.code, ")"], type: UINT8 };
+      const length = type.kind === "array" ? type.length : Infinity;
+      if (constant !== undefined && constant >= length)
+        this.fail(x.at, `invalid index ${constant}: out of bounds [0:${length}]`);
+      const at: Code = constant === undefined ? index.code : constantCode(constant);
+      if (isString(type)) return { code: [this.site(x.at), "$.byteAt(", object.code, ", ", at, ")"], type: UINT8 };
       return {
-        code: [this.site(x.at), "$.at(", object.code, ", ", index.code, ")"],
-        type: (type as Type & { kind: "slice" }).element,
+        code: [this.site(x.at), "$.at(", object.code, ", ", at, ")"],
+        type: (type as Type & { kind: "slice" | "array" }).element,
       };
     }
     if (type.kind === "any")
@@ -234,148 +321,27 @@ export abstract class Expressions extends Operators {
   }
 
   private sliced(x: Expression & { kind: "slice" }): Value {
-    const object = this.borrowed(x.x);
+    // The variable gives up its slice: a later append to it must not be seen through this part.
+    const object = this.structOf(this.expression(x.x), x.at);
     const bound = (part: Expression | undefined): Code => {
       if (part === undefined) return "null";
       const value = this.expression(part);
+      if (value.constant !== undefined) return constantCode(this.fitIndex(value, part.at));
       if (value.type.kind !== "any" && !isInteger(value.type))
         this.fail(part.at, `invalid slice index: must be an integer, not ${typeName(value.type)}`);
       return value.code;
     };
     const { type } = object;
-    if (!isString(type) && type.kind !== "slice" && type.kind !== "any")
+    if (!isString(type) && type.kind !== "slice" && type.kind !== "array" && type.kind !== "any")
       this.fail(x.at, `cannot slice a value of type ${typeName(type)}`);
+    if (x.max !== undefined && isString(type)) this.fail(x.at, "a string has no capacity to slice to");
+    const max: Code = x.max === undefined ? "" : [", ", bound(x.max)];
     return {
-      code: [this.site(x.at), "$.slice_(", object.code, ", ", bound(x.low), ", ", bound(x.high), ")"],
-      type: isString(type) ? STRING : type,
+      code: [this.site(x.at), "$.slice_(", object.code, ", ", bound(x.low), ", ", bound(x.high), max, ")"],
+      type: isString(type) ? STRING : type.kind === "array" ? { kind: "slice", element: type.element } : type,
     };
   }
 
-  private composite(x: Expression & { kind: "composite" }, hint: Type | undefined): Value {
-    const type = x.type === undefined ? hint : this.type(x.type);
-    if (type?.kind === "slice") {
-      const items = x.elements.map((element) => {
-        if (element.key !== undefined) this.fail(element.key.at, "keys in slice literals are not supported");
-        return this.convert(
-          this.expression(element.value, type.element),
-          type.element,
-          element.value.at,
-          "slice literal",
-        );
-      });
-      return { code: ["[", commas(items), "]"], type };
-    }
-    if (type?.kind === "map") {
-      const seen = new Set<unknown>();
-      const pairs = x.elements.map((element) => {
-        if (element.key === undefined) this.fail(element.value.at, "missing key in map literal");
-        const key = this.expression(element.key, type.key);
-        if (key.constant !== undefined) {
-          if (seen.has(key.constant))
-            this.fail(element.key.at, `duplicate key ${JSON.stringify(String(key.constant))} in map literal`);
-          seen.add(key.constant);
-        }
-        return [
-          this.convert(key, type.key, element.key.at, "map key"),
-          this.convert(this.expression(element.value, type.element), type.element, element.value.at, "map literal"),
-        ] as const;
-      });
-      // A computed key makes even "__proto__" an own property.
-      if (isString(type.key))
-        return { code: ["({", commas(pairs.map(([key, value]): Code => ["[", key, "]: ", value])), "})"], type };
-      return { code: ["$.map([", commas(pairs.map(([key, value]): Code => ["[", key, ", ", value, "]"])), "])"], type };
-    }
-    this.fail(
-      x.at,
-      type === undefined ? "missing type in composite literal" : `invalid composite literal type ${typeName(type)}`,
-    );
-  }
-
-  private defaulted(x: Expression & { kind: "default" }): Value {
-    const { x: left } = x;
-    if (left.kind === "render")
-      return this.rendered(left) === undefined ? this.expression(x.otherwise) : this.expression(left);
-    const name = left.kind === "name" ? left : left.kind === "call" && left.fn.kind === "name" ? left.fn : undefined;
-    if (name === undefined)
-      this.fail(
-        x.at,
-        "default needs a name, a call or a render on its left",
-        "use fallback() for values that may be nil",
-      );
-    const declared =
-      this.scope.lookup(name.name) !== undefined ||
-      this.host.declarations.globals[this.kind].has(name.name) ||
-      this.host.natives.has(name.name);
-    return declared ? this.expression(left) : this.expression(x.otherwise);
-  }
-
-  // --- render ------------------------------------------------------------------------------------------------------
-
-  /** Names a render stands for, in order; undefined when a literal path does not exist. */
-  protected rendered(x: RenderExpression): string[] | undefined {
-    if (x.path === undefined)
-      this.fail(
-        x.pathAt,
-        `render${x.glob ? "_glob" : ""} with a computed name is not supported`,
-        "choose with if or switch between literal names",
-      );
-    if (x.glob) {
-      const { path } = x;
-      const names = globMatches(path, this.host.snippetNames());
-      if (names === undefined) this.fail(x.pathAt, `syntax error in pattern ${JSON.stringify(path)}`);
-      return names;
-    }
-    const name = this.resolvePath(x.path);
-    return name === undefined ? undefined : [name];
-  }
-
-  /** A path is rooted with `/`, relative to the current name's directory, or a plain name. */
-  protected resolvePath(path: string): string | undefined {
-    if (path.startsWith("/")) return this.host.source(path.slice(1)) === undefined ? undefined : path.slice(1);
-    const directory = this.source.name.slice(0, this.source.name.lastIndexOf("/") + 1);
-    if (directory !== "" && this.host.source(directory + path) !== undefined) return directory + path;
-    return this.host.source(path) === undefined ? undefined : path;
-  }
-
-  protected missingTemplate(word: string, path: string, at: number): never {
-    const near = nearestName(path, this.host.snippetNames());
-    this.fail(
-      at,
-      `${word} path ${JSON.stringify(path)} does not exist`,
-      near === undefined ? undefined : `did you mean "${near}"?`,
-    );
-  }
-
-  private renderedText(x: RenderExpression): Code {
-    if (x.inheritContext) this.fail(x.at, "render … inherit_context has no value of its own", "write it in {{ }}");
-    const names = this.rendered(x) ?? this.missingTemplate("render", x.path!, x.pathAt);
-    if (names.length === 0) return '""';
-    const parts = names.map((name): Code => {
-      if (this.host.isIncremental(name)) {
-        this.refuseMountInComponent(x);
-        this.mounts.add(name);
-        return [this.site(x.at), `$.incremental(${literal(name)})`];
-      }
-      const key = this.host.requireUnit(name, this.place(x.at));
-      if (key === undefined) return '""';
-      this.includes.add(key);
-      return { node: "delegate", code: [this.site(x.at), `$.renderText(${literal(key)})`] };
-    });
-    return parts.length === 1 ? parts[0]! : ["(", parts.flatMap((part, i) => (i === 0 ? [part] : [" + ", part])), ")"];
-  }
-
-  protected refuseMountInComponent(x: RenderExpression): void {
-    if (this.kind === "component")
-      this.fail(
-        x.at,
-        "an incremental snippet cannot render another incremental snippet",
-        "render it from a root template",
-      );
-  }
-}
-
-function parseInteger(text: string): bigint {
-  const digits = text.replaceAll("_", "");
-  if (/^0[0-7]+$/.test(digits)) return BigInt(`0o${digits.slice(1)}`);
-  return BigInt(digits);
+  protected abstract defaulted(x: Expression & { kind: "default" }): Value;
+  protected abstract renderedText(x: RenderExpression): Code;
 }

@@ -25,6 +25,7 @@ export abstract class Functions extends Branches {
         "show the text; use a function literal for other values",
       );
     if (this.inlineEnd !== undefined) return `break ${this.inlineEnd};\n`;
+    if (kind === "capture") return "return $.charged(o);\n";
     if (kind === "macro") return "{ $.depth--; return $.charged(o); }\n";
     return "{ $.flush(o); return; }\n";
   }
@@ -40,7 +41,10 @@ export abstract class Functions extends Branches {
     this.inlineEnd = undefined;
     try {
       return this.inScope(() => {
-        const symbols = params.map((p) => this.addName(p.name, p.type, p.at));
+        const symbols = params.map((p, i) => {
+          const rest = type.variadic && i === params.length - 1;
+          return this.addName(p.name, rest ? { kind: "slice", element: p.type } : p.type, p.at);
+        });
         const names = symbols.map((symbol, i) =>
           type.variadic && i === symbols.length - 1 ? `...${symbol.js}` : `${symbol.js} = null`,
         );
@@ -59,7 +63,7 @@ export abstract class Functions extends Branches {
   /** Declares a macro's name and parameters; the body is checked by `macroBody`. */
   protected macroHead(n: MacroStatement): { symbol: Symbol_; info: MacroInfo } {
     const js = this.fresh(`M_${n.name.replace(/\W/gu, "$")}`);
-    const node: FunctionNode = { js, params: "", body: "", suspends: false };
+    const node: FunctionNode = { js, params: "", body: "", suspends: false, recursive: false };
     const params = n.params.map((p) => ({
       name: p.name,
       type: p.type === undefined ? ANY : this.type(p.type),
@@ -89,7 +93,7 @@ export abstract class Functions extends Branches {
         );
         info.node.body = [
           "$.enter();\n",
-          'let o = "";\n',
+          'let o = "", o$n = 16384;\n',
           flags,
           this.list(n.body),
           "$.depth--;\nreturn $.charged(o);\n",

@@ -2,9 +2,17 @@
 import { literal, type Code } from "../emit/code.ts";
 import type { Expression, RenderExpression, Statement } from "../syntax/tree.ts";
 import { Assignments } from "./assignments.ts";
-import { isBool, isInteger, isString, typeName } from "./types.ts";
+import { defaultType, isBool, isFloat, isInteger, isString, typeName } from "./types.ts";
+
+export interface Jump {
+  readonly label: string | undefined;
+  readonly js: string;
+  readonly loop: boolean;
+}
 
 export abstract class Output extends Assignments {
+  /** Loops and switches around the statement, outermost first. */
+  protected jumps: Jump[] = [];
   /** JavaScript label that `return` leaves, while a snippet is compiled in its caller's context. */
   protected inlineEnd: string | undefined;
   private readonly inlining: string[] = [];
@@ -14,41 +22,53 @@ export abstract class Output extends Assignments {
   protected show(x: Expression): Code {
     if (x.kind === "render") return this.showRender(x);
     if (x.kind === "default" && x.x.kind === "render") {
-      const names = this.rendered(x.x);
-      return names === undefined || (x.x.glob && names.length === 0) ? this.show(x.otherwise) : this.showRender(x.x);
+      const path = this.renderPath(x.x);
+      if (typeof path === "string") {
+        const names = this.rendered(x.x, path);
+        return names === undefined || (x.x.glob && names.length === 0) ? this.show(x.otherwise) : this.showRender(x.x);
+      }
     }
     const value = this.expression(x);
     const { type } = value;
     if (isString(type) || isInteger(type) || isBool(type)) {
-      return typeof value.constant === "bigint" ||
-        typeof value.constant === "string" ||
-        typeof value.constant === "boolean"
-        ? ["o += ", literal(String(value.constant)), ";\n"]
-        : ["o += ", value.code, ";\n"];
+      const { constant } = value;
+      if (typeof constant === "bigint") this.fitConstant(constant, defaultType(type), x.at);
+      return constant === undefined ? ["o += ", value.code, ";\n"] : ["o += ", literal(String(constant)), ";\n"];
     }
     if (
       type.kind === "slice" ||
       type.kind === "map" ||
       type.kind === "func" ||
-      type.kind === "host" ||
+      this.host.declarations.isBound(type) ||
+      type.kind === "array" ||
+      type.kind === "struct" ||
+      type.kind === "object" ||
+      type.kind === "pointer" ||
       type.kind === "void" ||
       (type.kind === "untyped" && type.name === "nil")
     ) {
       const hint =
-        type.kind === "slice"
+        type.kind === "slice" || type.kind === "array"
           ? "use join() or a for loop"
-          : type.kind === "map"
+          : type.kind === "map" || type.kind === "struct" || type.kind === "object"
             ? "use toJSON() or show its members"
             : type.kind === "func"
               ? "call it with ()"
               : undefined;
       this.fail(x.at, `cannot show value of type ${typeName(type)}`, hint);
     }
-    return ["o += ", this.site(x.at), "$.show(", value.code, ");\n"];
+    const code = isFloat(type) ? this.convert(value, defaultType(type), x.at, "show") : value.code;
+    return ["o += ", this.site(x.at), "$.show(", code, ");\n"];
   }
 
   protected showRender(x: RenderExpression): Code {
-    const names = this.rendered(x) ?? this.missingTemplate("render", x.path!, x.pathAt);
+    const path = this.renderPath(x);
+    if (typeof path !== "string") {
+      const args = this.named(x, path);
+      const [before, call] = this.frame.kind === "main" ? ["o = $.flush(o);\n", "showNamed"] : ["o += ", "renderNamed"];
+      return [before, { node: "delegate", code: [this.site(x.at), `$.${call}(`, args, ")"] }, ";\n"];
+    }
+    const names = this.rendered(x, path) ?? this.missingTemplate("render", path, x.pathAt);
     return names.map((name): Code => {
       if (x.inheritContext) return this.inline(name, x);
       if (this.host.isIncremental(name)) {
@@ -77,7 +97,7 @@ export abstract class Output extends Assignments {
     if (this.inlining.includes(name)) this.fail(x.pathAt, `render cycle: ${[...this.inlining, name].join(" → ")}`);
     if (this.host.isIncremental(name))
       this.fail(x.pathAt, `incremental snippet ${JSON.stringify(name)} cannot inherit a context`);
-    const outer = [this.source, this.from, this.inlineEnd] as const;
+    const outer = [this.source, this.from, this.inlineEnd, this.jumps] as const;
     const from = this.place(x.at);
     const end = this.fresh("end");
     this.inlining.push(name);
@@ -85,10 +105,29 @@ export abstract class Output extends Assignments {
       this.source = source;
       this.from = from;
       this.inlineEnd = end;
+      // Loops of the caller cannot be left from here.
+      this.jumps = [];
       return [`${end}: {\n`, this.block(this.host.tree(source)), "}\n"];
     } finally {
-      [this.source, this.from, this.inlineEnd] = outer;
+      [this.source, this.from, this.inlineEnd, this.jumps] = outer;
       this.inlining.pop();
+    }
+  }
+
+  protected inlineText(name: string, x: RenderExpression): Code {
+    return this.captured(() => this.inline(name, x));
+  }
+
+  /** An expression that is the text its statements write. */
+  protected captured(work: () => Code): Code {
+    const outer = [this.frame, this.jumps, this.inlineEnd] as const;
+    this.frame = { kind: "capture", results: [] };
+    this.jumps = [];
+    this.inlineEnd = undefined;
+    try {
+      return { node: "capture", body: ['let o = "", o$n = 16384;\n', work(), "return $.charged(o);\n"] };
+    } finally {
+      [this.frame, this.jumps, this.inlineEnd] = outer;
     }
   }
 }

@@ -1,8 +1,7 @@
 /** Names of a template and what is known of them. Tables are Maps: `constructor` is a name like any other. */
 import type { Code, FunctionNode } from "../emit/code.ts";
+import type { Constant } from "./constants.ts";
 import type { Type } from "./types.ts";
-
-export type Constant = string | bigint | number | boolean;
 
 export interface MacroParam {
   readonly name: string;
@@ -19,12 +18,15 @@ export interface MacroInfo {
 
 export interface Symbol_ {
   readonly name: string;
-  readonly kind: "var" | "const" | "macro" | "module";
+  readonly kind: "var" | "const" | "macro" | "module" | "type";
+  /** How the emitted code names it: `v_x_3` or, imported, `i_1.v_x_3`. */
   readonly js: string;
   readonly type: Type;
   readonly constant?: Constant;
   readonly macro?: MacroInfo;
-  readonly exports?: ReadonlyMap<string, MacroInfo>;
+  readonly exports?: ReadonlyMap<string, Symbol_>;
+  /** Declared in another file: it has no ownership flag. */
+  readonly imported?: boolean;
   /** Set once an `x = append(x, …)` was seen: the variable then carries an ownership flag `js$o`. */
   appended: boolean;
 }

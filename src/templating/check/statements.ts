@@ -2,10 +2,12 @@
 import { literal, type Code } from "../emit/code.ts";
 import type { Expression, MacroStatement, Statement } from "../syntax/tree.ts";
 import { Functions } from "./functions.ts";
-import { Scope, type MacroInfo, type Value } from "./scope.ts";
-import { ANY, isNumber, isString, typeName, VOID } from "./types.ts";
+import { Scope, type MacroInfo, type Symbol_, type Value } from "./scope.ts";
+import { ANY, isNumber, isString, STRING, typeName, VOID, type StructType, type Type } from "./types.ts";
 import { nearestName } from "../syntax/problems.ts";
 import { CheckFault } from "./unit.ts";
+
+type TypeStatement = Statement & { kind: "type" };
 
 export class Statements extends Functions {
   protected list(statements: readonly Statement[]): Code[] {
@@ -45,17 +47,12 @@ export class Statements extends Functions {
     switch (n.kind) {
       case "text":
         if (this.frame.kind === "import" && n.text.trim() !== "")
-          this.fail(
-            n.at + (n.text.length - n.text.trimStart().length),
-            "syntax error: unexpected text in imported file",
-            "an imported file holds only declarations",
-          );
+          this.declarationsOnly("text", n.at + (n.text.length - n.text.trimStart().length));
         return this.frame.kind === "import" ? "" : ["o += ", literal(n.text), ";\n"];
       case "show":
         if (this.frame.kind === "literal")
           this.fail(n.at, "show is not allowed in a function literal", "return the text, or use a macro");
-        if (this.frame.kind === "import")
-          this.fail(n.at, "syntax error: unexpected show in imported file", "an imported file holds only declarations");
+        if (this.frame.kind === "import") this.declarationsOnly("show", n.at);
         return n.values.map((value) => this.show(value));
       case "expression":
         return this.expressionStatement(n.x);
@@ -100,6 +97,79 @@ export class Statements extends Functions {
         return this.macro(n);
       case "import":
         return this.importStatement(n);
+      case "type":
+        return this.typeDeclaration(n);
+      case "using":
+        return this.using(n);
+      case "extends":
+        this.fail(n.at, "extends must be the first statement of a file", "a file extends one other file, as a whole");
+    }
+  }
+
+  private declarationsOnly(what: string, at: number): never {
+    const file = this.extending ? "a file that extends another" : "imported file";
+    this.fail(
+      at,
+      `syntax error: unexpected ${what} in ${file}`,
+      this.extending ? "put it into a macro that the layout calls" : "an imported file holds only declarations",
+    );
+  }
+
+  /** `{% show itea; using %}…{% end %}`: itea is a name of this statement only; what the statement declares stays. */
+  private using(n: Statement & { kind: "using" }): Code {
+    const { names } = this.scope;
+    const outer = names.get("itea");
+    names.delete("itea");
+    let before: Code;
+    if (n.params === undefined) {
+      const text = this.captured(() => this.block(n.body));
+      before = this.bind(this.addName("itea", STRING, n.at), text);
+    } else {
+      const macro: MacroStatement = {
+        kind: "macro",
+        name: "itea",
+        params: n.params,
+        result: undefined,
+        body: n.body,
+        at: n.at,
+      };
+      before = this.macro(macro);
+    }
+    const code = this.statement(n.statement);
+    names.delete("itea");
+    if (outer !== undefined) names.set("itea", outer);
+    return [before, code];
+  }
+
+  // --- types -------------------------------------------------------------------------------------------------------
+
+  private typeDeclaration(n: TypeStatement): Code {
+    if (n.type.kind === "struct" && !n.alias) this.structFields(this.structName(n), n);
+    else this.addName(n.name, this.type(n.type), n.at, { kind: "type" });
+    return "";
+  }
+
+  /** A struct's name comes before its fields, so that they can point to it. */
+  private structName(n: TypeStatement): StructType {
+    const id = `${n.name}@${this.source.name.replace(/[<>]/g, "_")}:${n.at}`;
+    const type: StructType = { kind: "struct", name: n.name, id, fields: new Map() };
+    this.addName(n.name, type, n.at, { kind: "type" });
+    return type;
+  }
+
+  private structFields(type: StructType, n: TypeStatement): void {
+    if (n.type.kind !== "struct") return;
+    for (const field of n.type.fields) {
+      if (type.fields.has(field.name) && field.name !== "_")
+        this.report(new CheckFault(field.at, `duplicate field ${field.name}`));
+      const resolved = this.type(field.type);
+      if (holds(resolved, type)) {
+        this.report(
+          new CheckFault(field.at, `invalid recursive type ${n.name}`, `use a pointer: ${field.name} *${n.name}`),
+        );
+        continue;
+      }
+      type.fields.set(field.name, resolved);
     }
   }
 
@@ -128,9 +198,14 @@ export class Statements extends Functions {
       module = this.fresh("i");
       this.imports.set(imported.key, module);
     }
-    const bound = (macro: MacroInfo): MacroInfo => ({ ...macro, target: `${module}.${macro.node.js}` });
+    const bound = (symbol: Symbol_): Symbol_ => ({
+      ...symbol,
+      js: `${module}.${symbol.js}`,
+      imported: true,
+      ...(symbol.macro === undefined ? {} : { macro: { ...symbol.macro, target: `${module}.${symbol.macro.node.js}` } }),
+    });
     if (n.alias !== undefined && n.alias !== ".") {
-      const exports = new Map([...imported.exports].map(([name, macro]) => [name, bound(macro)]));
+      const exports = new Map([...imported.exports].map(([name, symbol]) => [name, bound(symbol)]));
       this.scope.names.set(n.alias, {
         name: n.alias,
         kind: "module",
@@ -143,8 +218,8 @@ export class Statements extends Functions {
     }
     const wanted = n.names.length > 0 ? n.names : [...imported.exports.keys()].map((name) => ({ name, at: n.at }));
     for (const { name, at } of wanted) {
-      const macro = imported.exports.get(name);
-      if (macro === undefined) {
+      const symbol = imported.exports.get(name);
+      if (symbol === undefined) {
         this.host.report(
           this.place(at),
           `undefined: ${name}`,
@@ -153,7 +228,9 @@ export class Statements extends Functions {
         this.addName(name, ANY, at);
         continue;
       }
-      this.addName(name, VOID, at, { kind: "macro", macro: bound(macro) });
+      if (this.scope.names.has(name))
+        this.report(new CheckFault(at, `${name} redeclared in this block`, "choose another name, or import with an alias"));
+      this.scope.names.set(name, bound(symbol));
     }
     return "";
   }
@@ -167,18 +244,94 @@ export class Statements extends Functions {
 
   // --- whole units -------------------------------------------------------------------------------------------------
 
-  /** A rendered file: output goes to the sink. */
-  checkTemplate(statements: readonly Statement[]): Code {
+  private extending = false;
+  private readonly layouts: string[] = [];
+
+  /** A rendered file: output goes to the sink. Stops between two statements, so that a long file need not be one slice. */
+  *checkTemplate(statements: readonly Statement[]): Generator<void, Code, void> {
     this.scope = new Scope(undefined);
-    return ['let o = "";\n', this.list(statements), "$.flush(o);\n"];
+    const code: Code[] = ['let o = "";\n'];
+    yield* this.file(statements, code);
+    code.push("$.flush(o);\n");
+    return code;
   }
 
-  /** An imported file: declarations that may refer to each other in any order; gives its exported macros. */
-  checkImported(statements: readonly Statement[]): { code: Code; exports: Map<string, MacroInfo> } {
+  private *file(statements: readonly Statement[], code: Code[]): Generator<void, void, void> {
+    const first = statements.find((n) => n.kind !== "text" || n.text.trim() !== "");
+    if (first?.kind !== "extends") {
+      for (const statement of statements) {
+        code.push(this.statement(statement));
+        yield;
+      }
+      return;
+    }
+    const outer = [this.frame, this.extending] as const;
+    this.frame = { kind: "import", results: [] };
+    this.extending = true;
+    const own = this.declarations(statements.filter((n) => n !== first));
+    [this.frame, this.extending] = outer;
+    code.push(own.code);
+    yield;
+    yield* this.layout(first, own.exports, code);
+  }
+
+  /** The file that is extended runs with the exported names of the one that extends it in scope. */
+  private *layout(
+    n: Statement & { kind: "extends" },
+    exports: ReadonlyMap<string, Symbol_>,
+    code: Code[],
+  ): Generator<void, void, void> {
+    let name: string;
+    try {
+      name = this.resolvePath(n.path) ?? this.missingTemplate("extends", n.path, n.pathAt);
+      if (this.layouts.length === 0) this.layouts.push(this.source.name);
+      if (this.layouts.includes(name)) this.fail(n.at, `extends cycle: ${[...this.layouts, name].join(" → ")}`);
+    } catch (fault) {
+      if (!(fault instanceof CheckFault)) throw fault;
+      this.report(fault);
+      return;
+    }
+    this.layouts.push(name);
+    const given = new Scope(undefined);
+    // Names of the file at the bottom of a chain of layouts stand before those of the files it extends.
+    const all = new Map([...exports, ...this.inherited]);
+    for (const [exported, symbol] of all) given.names.set(exported, symbol);
+    this.inherited = all;
+    this.scope = new Scope(given);
+    this.from = this.place(n.at);
+    this.source = this.host.source(name)!;
+    yield* this.file(this.host.tree(this.source), code);
+  }
+
+  private inherited: ReadonlyMap<string, Symbol_> = new Map();
+
+  /** An imported file: gives what it exports. */
+  checkImported(statements: readonly Statement[]): { code: Code; exports: Map<string, Symbol_> } {
     this.scope = new Scope(undefined);
-    const flat = statements.flatMap((n) => (n.kind === "sequence" ? n.body : [n]));
+    const { code, exports } = this.declarations(statements);
+    const members = [...exports.values()].map((symbol) => {
+      if (symbol.macro !== undefined) return symbol.macro.node.js;
+      if (symbol.kind !== "var") return undefined;
+      return `get ${symbol.js}() { return ${symbol.js}; }, set ${symbol.js}($v) { ${symbol.js} = $v; }`;
+    });
+    return { code: [code, `return { ${members.filter((member) => member !== undefined).join(", ")} };\n`], exports };
+  }
+
+  /** Declarations that may refer to each other in any order; gives the names with an upper-case first letter. */
+  private declarations(statements: readonly Statement[]): { code: Code; exports: Map<string, Symbol_> } {
+    const flat = statements.flatMap(function parts(n: Statement): readonly Statement[] {
+      return n.kind === "sequence" ? n.body.flatMap(parts) : [n];
+    });
     const code: Code[] = [];
     for (const n of flat) if (n.kind === "import") code.push(this.statement(n));
+    const structs = new Map<Statement, StructType>();
+    for (const n of flat) if (n.kind === "type" && n.type.kind === "struct" && !n.alias) structs.set(n, this.structName(n));
+    for (const n of flat) {
+      if (n.kind !== "type") continue;
+      const struct = structs.get(n);
+      if (struct === undefined) code.push(this.statement(n));
+      else this.structFields(struct, n);
+    }
     const heads = new Map<MacroStatement, MacroInfo>();
     for (const n of flat) if (n.kind === "macro") heads.set(n, this.macroHead(n).info);
     for (const n of flat) if (n.kind === "var") code.push(this.statement(n));
@@ -186,17 +339,25 @@ export class Statements extends Functions {
       const info = n.kind === "macro" ? heads.get(n) : undefined;
       if (info !== undefined) code.push(this.macroBody(n as MacroStatement, info));
       else if (n.kind === "text" || n.kind === "show") code.push(this.statement(n));
-      else if (n.kind !== "import" && n.kind !== "var")
-        this.report(
-          new CheckFault(
-            n.at,
-            "syntax error: unexpected statement in imported file",
-            "an imported file holds only declarations",
-          ),
-        );
+      else if (n.kind !== "import" && n.kind !== "var" && n.kind !== "type") {
+        try {
+          this.declarationsOnly("statement", n.at);
+        } catch (fault) {
+          this.report(fault as CheckFault);
+        }
+      }
     }
-    const exports = new Map([...heads].filter(([n]) => /^\p{Lu}/u.test(n.name)).map(([n, info]) => [n.name, info]));
-    const members = [...exports.values()].map((info) => info.node.js).join(", ");
-    return { code: [code, `return { ${members} };\n`], exports };
+    // What was imported is not exported again.
+    const exports = [...this.scope.names].filter(
+      ([name, symbol]) => /^\p{Lu}/u.test(name) && symbol.imported !== true && symbol.kind !== "module",
+    );
+    return { code, exports: new Map(exports) };
   }
+}
+
+/** Whether a value of one type has one of the other inside it, not behind a pointer, list or map. */
+function holds(type: Type, struct: StructType): boolean {
+  if (type === struct) return true;
+  if (type.kind === "array") return holds(type.element, struct);
+  return type.kind === "struct" && [...type.fields.values()].some((field) => holds(field, struct));
 }

@@ -1,7 +1,8 @@
 /** The light static types. `any` accepts everything; a type is only trusted where a value was checked on its way in. */
+import { literal } from "../emit/code.ts";
 import { StatementParser } from "../syntax/statements.ts";
 import { scanCode } from "../syntax/tokens.ts";
-import type { Param, TypeNode } from "../syntax/tree.ts";
+import type { Expression, Param, TypeNode } from "../syntax/tree.ts";
 
 export type Type =
   | { readonly kind: "any" | "error" | "void" }
@@ -9,8 +10,46 @@ export type Type =
   | { readonly kind: "untyped"; readonly name: "int" | "float" | "rune" | "string" | "bool" | "nil" }
   | { readonly kind: "slice"; readonly element: Type }
   | { readonly kind: "map"; readonly key: Type; readonly element: Type }
+  | { readonly kind: "array"; readonly length: number; readonly element: Type }
+  | { readonly kind: "pointer"; readonly element: Type }
+  | StructType
+  | ObjectType
   | FunctionType
   | { readonly kind: "host"; readonly name: string };
+
+/** A struct that a template declares. Its fields are filled in after its name is known, so that it can point to itself. */
+export interface StructType {
+  readonly kind: "struct";
+  readonly name: string;
+  /** Distinguishes types of equal names. */
+  readonly id: string;
+  readonly fields: Map<string, Type>;
+}
+
+/** A watched resource or an object in one, known from a schema: plain JSON with known fields, a reference like Go's pointers. */
+export interface ObjectType {
+  readonly kind: "object";
+  /** How templates name it: `resources.gateways.T`, `resources.gateways.SpecListeners`. */
+  readonly name: string;
+  /** Of a whole resource, for type assertions. */
+  readonly resource: { readonly apiVersion: string; readonly kind: string } | undefined;
+  /** Other fields than the known ones may be there. */
+  readonly open: boolean;
+  /** By JSON name or Go-style name. */
+  field(name: string): ObjectField | undefined;
+  /** JSON names, for hints. */
+  names(): readonly string[];
+  /** The type of a nested name: `SpecListeners` is the type of an entry of `spec.listeners`. */
+  nested(name: string): ObjectType | undefined;
+}
+
+export interface ObjectField {
+  /** Name in the JSON. */
+  readonly json: string;
+  readonly type: Type;
+  /** Not among the required ones: its zero value counts as absent for dig. */
+  readonly optional: boolean;
+}
 
 export interface FunctionType {
   readonly kind: "func";
@@ -69,6 +108,8 @@ export const isFloat = (t: Type): boolean =>
   (t.kind === "basic" && FLOATS.has(t.name)) || (t.kind === "untyped" && t.name === "float");
 export const isInteger = (t: Type): boolean =>
   (t.kind === "basic" && INTEGERS.has(t.name)) || (t.kind === "untyped" && (t.name === "int" || t.name === "rune"));
+/** Structs and arrays are values: storing one copies it. */
+export const isValueType = (t: Type): boolean => t.kind === "struct" || t.kind === "array";
 export const isNumber = (t: Type): boolean => isInteger(t) || isFloat(t);
 
 export function typeName(t: Type): string {
@@ -87,6 +128,12 @@ export function typeName(t: Type): string {
       return `[]${typeName(t.element)}`;
     case "map":
       return `map[${typeName(t.key)}]${typeName(t.element)}`;
+    case "array":
+      return `[${t.length}]${typeName(t.element)}`;
+    case "pointer":
+      return `*${typeName(t.element)}`;
+    case "struct":
+    case "object":
     case "host":
       return t.name;
     case "func": {
@@ -101,6 +148,26 @@ export function typeName(t: Type): string {
             : "";
       return `func(${params})${results}`;
     }
+  }
+}
+
+/** What the runtime compares values of an `any` with: like the name, but structs by their identity, `<T@place>`. */
+export function typeKey(t: Type): string {
+  switch (t.kind) {
+    case "struct":
+      return `<${t.id}>`;
+    case "object":
+      return t.resource === undefined ? "{}" : `{${t.resource.apiVersion}/${t.resource.kind}}`;
+    case "slice":
+      return `[]${typeKey(t.element)}`;
+    case "array":
+      return `[${t.length}]${typeKey(t.element)}`;
+    case "pointer":
+      return `*${typeKey(t.element)}`;
+    case "map":
+      return `map[${typeKey(t.key)}]${typeKey(t.element)}`;
+    default:
+      return typeName(t);
   }
 }
 
@@ -124,7 +191,7 @@ export function defaultType(t: Type): Type {
 }
 
 export function sameType(a: Type, b: Type): boolean {
-  return a === b || typeName(a) === typeName(b);
+  return a === b || typeKey(a) === typeKey(b);
 }
 
 /** JavaScript text of a type's zero value. */
@@ -132,6 +199,11 @@ export function zeroOf(t: Type): string {
   if (isString(t)) return '""';
   if (isNumber(t)) return "0";
   if (isBool(t)) return "false";
+  if (t.kind === "struct") {
+    const fields = [...t.fields].map(([name, type]) => `[${literal(name)}]: ${zeroOf(type)}`);
+    return `$.struct(${literal(t.id)}, {${fields.join(", ")}})`;
+  }
+  if (t.kind === "array") return `$.array(${t.length}, () => (${zeroOf(t.element)}))`;
   return "null";
 }
 
@@ -139,7 +211,7 @@ export function zeroOf(t: Type): string {
 export function assignable(from: Type, to: Type): "yes" | "check" | "no" {
   if (to.kind === "any") return from.kind === "void" || from.kind === "host" ? "no" : "yes";
   if (from.kind === "any") return "check";
-  if (isNil(from)) return to.kind === "basic" ? "no" : "yes";
+  if (isNil(from)) return to.kind === "basic" || isValueType(to) ? "no" : "yes";
   if (from.kind === "untyped") {
     if (isString(from)) return isString(to) ? "yes" : "no";
     if (isBool(from)) return isBool(to) ? "yes" : "no";
@@ -150,37 +222,70 @@ export function assignable(from: Type, to: Type): "yes" | "check" | "no" {
   if (from.kind === "map" && to.kind === "map")
     return sameType(from.key, to.key) || from.key.kind === "any" || to.key.kind === "any" ? "yes" : "no";
   if (from.kind === "func" && to.kind === "func") return "yes";
+  // Objects of resources are plain maps, which a template may pass on as such.
+  if (from.kind === "object" && to.kind === "map") return isString(to.key) ? "yes" : "no";
+  if (from.kind === "map" && to.kind === "object") return isString(from.key) ? "yes" : "no";
   return sameType(from, to) ? "yes" : "no";
 }
 
-/** Resolves a written type; `host` knows the names of host types. Undefined = unknown name (given to `unknown`). */
-export function resolveType(
-  node: TypeNode,
-  host: (name: string) => boolean,
-  unknown: (name: string, at: number) => void,
-): Type {
+/** What names in types mean. */
+export interface TypeNames {
+  readonly host: (name: string) => boolean;
+  /** A type that the template declared. */
+  readonly declared?: (name: string) => Type | undefined;
+  /** Type of a watched resource, or of an object in it: `resources.gateways.T`, `resources.gateways.SpecListeners`. */
+  readonly resource?: (alias: string, nested: string) => Type | undefined;
+  readonly unknown: (name: string, at: number) => void;
+  readonly invalidKey?: (key: Type, at: number) => void;
+  /** Length of an array: a constant. */
+  readonly length?: (x: Expression) => number;
+}
+
+/** Resolves a written type. Unknown names are given to `unknown` and taken as any. */
+export function resolveType(node: TypeNode, names: TypeNames): Type {
   switch (node.kind) {
     case "named": {
+      const declared = names.declared?.(node.name);
+      if (declared !== undefined) return declared;
       const basic = basicType(node.name);
       if (basic !== undefined) return basic;
-      if (host(node.name)) return { kind: "host", name: node.name };
-      // Types of watched resources (`resources.ingresses.T`) are objects of unknown shape.
-      if (/^resources\.\w+(\.T)?$/.test(node.name)) return ANY;
-      unknown(node.name, node.at);
+      if (names.host(node.name)) return { kind: "host", name: node.name };
+      const [base, alias, nested = "T", further] = node.name.split(".");
+      if (base === "resources" && alias !== undefined && further === undefined) {
+        const type = names.resource === undefined ? ANY : names.resource(alias, nested);
+        if (type !== undefined) return type;
+      }
+      names.unknown(node.name, node.at);
       return ANY;
     }
     case "slice":
-      return { kind: "slice", element: resolveType(node.element, host, unknown) };
-    case "map":
-      return {
-        kind: "map",
-        key: resolveType(node.key, host, unknown),
-        element: resolveType(node.element, host, unknown),
-      };
-    case "pointer":
-      return resolveType(node.element, host, unknown);
+      return { kind: "slice", element: resolveType(node.element, names) };
+    case "array":
+      if (node.length === undefined) {
+        names.unknown("[...]", node.at);
+        return ANY;
+      }
+      return { kind: "array", length: names.length?.(node.length) ?? 0, element: resolveType(node.element, names) };
+    case "map": {
+      const key = resolveType(node.key, names);
+      if (key.kind !== "any" && key.kind !== "basic" && key.kind !== "pointer") names.invalidKey?.(key, node.key.at);
+      return { kind: "map", key, element: resolveType(node.element, names) };
+    }
+    case "pointer": {
+      const element = resolveType(node.element, names);
+      // Objects of resources and of the host are references already.
+      return element.kind === "any" || element.kind === "host" || element.kind === "object"
+        ? element
+        : { kind: "pointer", element };
+    }
+    case "struct": {
+      const fields = new Map(node.fields.map((field) => [field.name, resolveType(field.type, names)]));
+      const text = [...fields].map(([name, type]) => `${name} ${typeName(type)}`).join("; ");
+      const id = [...fields].map(([name, type]) => `${name} ${typeKey(type)}`).join("; ");
+      return { kind: "struct", name: `struct { ${text} }`, id: `struct { ${id} }`, fields };
+    }
     case "func":
-      return functionType(node.params, node.results, (t) => resolveType(t, host, unknown));
+      return functionType(node.params, node.results, (t) => resolveType(t, names));
   }
 }
 
@@ -198,12 +303,20 @@ export function functionType(
 }
 
 /** Reads a type or signature written as text in a declaration, e.g. `func(key any, make func() any) (any, bool)`. */
-export function parseType(text: string, host: (name: string) => boolean = () => false): Type {
+export function parseType(
+  text: string,
+  host: (name: string) => boolean = () => false,
+  resource?: (alias: string, nested: string) => Type | undefined,
+): Type {
   const { tokens } = scanCode(`${text} %}`, 0, "%}", 0);
   const parser = new StatementParser(tokens, text.length);
   const node = parser.type();
   parser.finish();
-  return resolveType(node, host, (name) => {
-    throw new TypeError(`unknown type ${name} in declaration "${text}"`);
+  return resolveType(node, {
+    host,
+    ...(resource === undefined ? {} : { resource }),
+    unknown: (name) => {
+      throw new TypeError(`unknown type ${name} in declaration "${text}"`);
+    },
   });
 }

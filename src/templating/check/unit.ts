@@ -3,11 +3,12 @@ import type { Code } from "../emit/code.ts";
 import { site } from "../emit/code.ts";
 import { nearestName, type Place } from "../syntax/problems.ts";
 import type { TemplateSource } from "../types.ts";
-import type { Statement } from "../syntax/tree.ts";
+import type { Expression, Statement } from "../syntax/tree.ts";
 import type { TemplateFunction } from "../functions/define.ts";
 import type { Declarations } from "./declarations.ts";
-import { Scope, type MacroInfo, type Symbol_, type Constant } from "./scope.ts";
-import { resolveType, type FunctionType, type Type } from "./types.ts";
+import type { Constant } from "./constants.ts";
+import { Scope, type MacroInfo, type Symbol_ } from "./scope.ts";
+import { resolveType, typeName, type FunctionType, type Type } from "./types.ts";
 import type { TypeNode } from "../syntax/tree.ts";
 
 export type Kind = "root" | "component";
@@ -21,13 +22,16 @@ export interface UnitHost {
   /** Names that render_glob may match, sorted by bytes. */
   snippetNames(): readonly string[];
   isIncremental(name: string): boolean;
+  incrementalNames(): readonly string[];
   /** Makes sure the file is compiled as a unit of its own; gives its key. Undefined: it closes a cycle. */
   requireUnit(name: string, from: Place): string | undefined;
-  /** Checks an imported file; gives its key and exported macros. Undefined: it closes a cycle. */
+  /** For a name that is only known while running: keys of all snippets. Those with problems fail when they are rendered. */
+  requireAny(from: Place): readonly string[];
+  /** Checks an imported file; gives its key and what it exports. Undefined: it closes a cycle. */
   requireImport(
     name: string,
     from: Place,
-  ): { readonly key: string; readonly exports: ReadonlyMap<string, MacroInfo> } | undefined;
+  ): { readonly key: string; readonly exports: ReadonlyMap<string, Symbol_> } | undefined;
   report(place: Place, message: string, hint?: string): void;
 }
 
@@ -45,11 +49,11 @@ export class CheckFault extends Error {
 
 /** Where output goes and what `return`, `break` and the like mean. */
 export interface FunctionFrame {
-  readonly kind: "main" | "macro" | "literal" | "import";
+  readonly kind: "main" | "macro" | "literal" | "import" | "capture";
   readonly results: readonly Type[];
 }
 
-export class UnitContext {
+export abstract class UnitContext {
   readonly host: UnitHost;
   readonly kind: Kind;
   /** The text being read: changes while a snippet is compiled in its caller's context. */
@@ -135,6 +139,7 @@ export class UnitContext {
     const known = new Set<string>([
       ...this.scope.all(),
       ...this.host.declarations.globals[this.kind].keys(),
+      ...this.host.declarations.resources.keys(),
       ...this.host.natives.keys(),
       "len",
       "append",
@@ -152,9 +157,25 @@ export class UnitContext {
     this.fail(at, `undefined: ${name}`, hint);
   }
 
+  protected abstract arrayLength(x: Expression): number;
+
   protected type(node: TypeNode): Type {
-    return resolveType(node, this.host.declarations.isHostType, (name, at) =>
-      this.host.report(this.place(at), `undefined: ${name}`, "this is not a type"),
-    );
+    return resolveType(node, {
+      host: this.host.declarations.isHostType,
+      declared: (name) => this.declaredType(name),
+      resource: this.host.declarations.resource,
+      unknown: (name, at) => this.host.report(this.place(at), `undefined: ${name}`, "this is not a type"),
+      invalidKey: (key, at) =>
+        this.host.report(this.place(at), `invalid map key type ${typeName(key)}`, "keys are strings, numbers or bools"),
+      length: (x) => this.arrayLength(x),
+    });
+  }
+
+  /** A type declared in the template, by its name or `module.Name`. */
+  protected declaredType(name: string): Type | undefined {
+    const dot = name.indexOf(".");
+    const symbol =
+      dot === -1 ? this.scope.lookup(name) : this.scope.lookup(name.slice(0, dot))?.exports?.get(name.slice(dot + 1));
+    return symbol?.kind === "type" ? symbol.type : undefined;
   }
 }

@@ -12,13 +12,15 @@ export interface FunctionNode {
   params: string;
   body: Code;
   suspends: boolean;
+  /** It calls itself, if only through others. */
+  recursive: boolean;
 }
 
 export type CodeNode =
   /** What follows on this line belongs to this place of a template. */
   | { readonly node: "site"; readonly place: Place }
-  /** Loop turn: charges fuel, may end the slice; at the top level of a unit also flushes long output. */
-  | { readonly node: "tick"; readonly flushes: boolean }
+  /** Loop turn: charges fuel, may end the slice. `output`: what becomes of long text; "none" where nothing is written. */
+  | { readonly node: "tick"; readonly output: "flush" | "keep" | "none" }
   | { readonly node: "call"; readonly fn: FunctionNode; readonly target: Code; readonly args: Code }
   | { readonly node: "callValue"; readonly fn: Code; readonly args: Code }
   /** Host method that reads a store: its answer may be a pending read. */
@@ -27,6 +29,8 @@ export type CodeNode =
   | { readonly node: "delegate"; readonly code: Code }
   | { readonly node: "function"; readonly fn: FunctionNode }
   | { readonly node: "lambda"; readonly params: string; readonly body: Code }
+  /** Statements that end with a return, as an expression in place. */
+  | { readonly node: "capture"; readonly body: Code }
   | { readonly node: "reference"; readonly fn: FunctionNode; readonly target: Code };
 
 export const site = (place: Place): CodeNode => ({ node: "site", place });

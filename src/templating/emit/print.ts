@@ -10,11 +10,14 @@ interface Facts {
   readonly calls: Set<FunctionNode>;
 }
 
-/** Sets `suspends` on all functions of the code by a fixpoint over the calls. */
+/** Sets `suspends` on all functions of the code by a fixpoint over the calls. Recursion is a loop too. */
 export function analyse(code: Code): void {
   const facts = new Map<FunctionNode, Facts>();
   collect(code, { direct: false, calls: new Set() }, facts);
-  for (const [fn, known] of facts) fn.suspends = known.direct;
+  for (const [fn, known] of facts) {
+    fn.recursive = reaches(fn, fn, facts);
+    fn.suspends = known.direct || fn.recursive;
+  }
   for (let changed = true; changed;) {
     changed = false;
     for (const [fn, known] of facts) {
@@ -28,6 +31,19 @@ export function analyse(code: Code): void {
       }
     }
   }
+}
+
+/** Whether calls lead from one function of the unit to another. */
+function reaches(from: FunctionNode, to: FunctionNode, facts: ReadonlyMap<FunctionNode, Facts>): boolean {
+  const seen = new Set<FunctionNode>();
+  const open = [...(facts.get(from)?.calls ?? [])];
+  for (let fn = open.pop(); fn !== undefined; fn = open.pop()) {
+    if (fn === to) return true;
+    if (seen.has(fn)) continue;
+    seen.add(fn);
+    open.push(...(facts.get(fn)?.calls ?? []));
+  }
+  return false;
 }
 
 function collect(code: Code, into: Facts, all: Map<FunctionNode, Facts>): void {
@@ -56,6 +72,8 @@ function collect(code: Code, into: Facts, all: Map<FunctionNode, Facts>): void {
     case "delegate":
       into.direct = true;
       return collect(node.code, into, all);
+    case "capture":
+      return collect(node.body, into, all);
     case "function": {
       const own: Facts = { direct: false, calls: new Set() };
       all.set(node.fn, own);
@@ -105,7 +123,8 @@ export function print(code: Code): Printed {
         places.push(node.place);
         return;
       case "tick":
-        if (node.flushes) put("if (o.length > 16384) o = $.flush(o);\n");
+        if (node.output === "flush") put("if (o.length > 16384) o = $.flush(o);\n");
+        else if (node.output === "keep") put("if (o.length > o$n) o$n = $.settle(o);\n");
         return put("if (--$.fuel < 0 && $.due()) yield $.slice;\n");
       case "call":
         put(node.fn.suspends ? "(yield* " : "");
@@ -132,8 +151,18 @@ export function print(code: Code): Printed {
         return put(")");
       case "function":
         put(`function${node.fn.suspends ? "*" : ""} ${node.fn.js}(${node.fn.params}) {\nlet $r;\n`);
+        if (node.fn.recursive) put("if (--$.fuel < 0 && $.due()) yield $.slice;\n");
         emit(node.fn.body);
         return put("}\n");
+      case "capture":
+        if (suspends(node.body)) {
+          put("(yield* (function* () {\nlet $r;\n");
+          emit(node.body);
+          return put("})())");
+        }
+        put("(() => {\n");
+        emit(node.body);
+        return put("})()");
       case "lambda":
         if (suspends(node.body)) {
           put(`$.fn(function* (${node.params}) {\nlet $r;\n`);

@@ -4,16 +4,20 @@ import { TemplateFault } from "./faults.ts";
 
 export type HostMethod = (...args: never[]) => unknown;
 
+/** Values without members that a template could read, list or write. */
+export abstract class Opaque {}
+
 /**
  * An object of the host: only its declared methods and members can be reached, and only by code the checker let through.
  * The instance has no members of its own, so that every other read of it finds nothing.
  */
-export class HostObject {
+export class HostObject extends Opaque {
   readonly #type: string;
   readonly #methods: ReadonlyMap<string, HostMethod>;
   readonly #members: ReadonlyMap<string, unknown>;
 
   constructor(type: string, methods: ReadonlyMap<string, HostMethod>, members: ReadonlyMap<string, unknown>) {
+    super();
     this.#type = type;
     this.#methods = methods;
     this.#members = members;
@@ -30,6 +34,12 @@ export class HostObject {
     const method = value.#methods.get(name);
     if (method === undefined) throw new TemplateFault(`this ${type} has no method ${name}`);
     return method;
+  }
+
+  /** What its String method writes; undefined when it has none. */
+  static text(value: HostObject): string | undefined {
+    const method = value.#methods.get("String");
+    return method === undefined ? undefined : String((method as () => unknown)());
   }
 
   static member(value: unknown, type: string, name: string): unknown {
@@ -79,11 +89,12 @@ type Plain = (...args: unknown[]) => unknown;
 type Suspending = (...args: unknown[]) => Generator<Suspension, unknown, unknown>;
 
 /** A function of the template as a value: a literal, a lambda, a macro or a native given by name. */
-export class FunctionValue {
+export class FunctionValue extends Opaque {
   readonly #run: Plain;
   readonly #suspends: boolean;
 
   constructor(run: Plain, suspends: boolean) {
+    super();
     this.#run = run;
     this.#suspends = suspends;
     Object.freeze(this);
@@ -113,10 +124,11 @@ export function* callFunction(fn: unknown, args: readonly unknown[] = []): Gener
 }
 
 /** An error as a value: the second result of `v, err := f()`. */
-export class ErrorValue {
+export class ErrorValue extends Opaque {
   readonly #message: string;
 
   constructor(message: string) {
+    super();
     this.#message = message;
     Object.freeze(this);
   }

@@ -2,6 +2,7 @@
 import { TemplateFault } from "./faults.ts";
 import { ownMember } from "./guards.ts";
 import { ErrorValue, FunctionValue, HostObject } from "./host.ts";
+import { FloatValue, isFixedArray, PointerValue, StructValue } from "./values.ts";
 
 /** Order of two strings by their UTF-8 bytes, which is the order of their code points. */
 export function compareText(a: string, b: string): number {
@@ -38,8 +39,9 @@ export function formatNumber(v: number): string {
 /** Keys of a map in byte order (numbers by value). */
 export function sortedKeys(map: object): unknown[] {
   if (map instanceof Map) {
+    const numeric = (v: unknown): v is number | bigint => typeof v === "number" || typeof v === "bigint";
     return [...(map as Map<unknown, unknown>).keys()].sort((a, b) =>
-      typeof a === "number" && typeof b === "number" ? a - b : compareText(String(a), String(b)),
+      numeric(a) && numeric(b) ? (a < b ? -1 : a > b ? 1 : 0) : compareText(String(a), String(b)),
     );
   }
   return Object.keys(map).sort(compareText);
@@ -55,9 +57,12 @@ export function kindOf(v: unknown): string {
   if (v === null || v === undefined) return "nil";
   if (typeof v === "string") return "string";
   if (typeof v === "boolean") return "bool";
-  if (typeof v === "number") return Number.isInteger(v) ? "int" : "float64";
+  if (typeof v === "number") return Number.isSafeInteger(v) ? "int" : "float64";
   if (typeof v === "bigint") return "int";
-  if (Array.isArray(v)) return "[]any";
+  if (FloatValue.is(v)) return "float64";
+  if (Array.isArray(v)) return isFixedArray(v) ? `[${v.length}]any` : "[]any";
+  if (StructValue.is(v)) return StructValue.typeName(v);
+  if (PointerValue.is(v)) return `*${kindOf(PointerValue.target(v))}`;
   if (FunctionValue.is(v)) return "func";
   if (HostObject.is(v)) return "host object";
   if (ErrorValue.is(v)) return "error";
@@ -71,6 +76,11 @@ export function show(v: unknown): string {
   if (typeof v === "boolean" || typeof v === "bigint") return String(v);
   if (v === null || v === undefined) return "";
   if (ErrorValue.is(v)) return ErrorValue.message(v);
+  if (FloatValue.is(v)) return formatNumber(FloatValue.number(v));
+  if (HostObject.is(v)) {
+    const text = HostObject.text(v);
+    if (text !== undefined) return text;
+  }
   throw new TemplateFault(
     `cannot show value of type ${kindOf(v)}`,
     Array.isArray(v) ? "use join() or a for loop" : "use toJSON() or show its members",
@@ -84,6 +94,12 @@ export function format(v: unknown, depth = 0): string {
   if (Array.isArray(v)) return `[${v.map((item) => format(item, depth + 1)).join(" ")}]`;
   if (typeof v === "number" && !Number.isInteger(v)) return floatText(v);
   if (typeof v !== "object" || ErrorValue.is(v)) return show(v);
+  if (FloatValue.is(v)) return floatText(FloatValue.number(v));
+  if (StructValue.is(v)) {
+    const fields = Object.values(v).map((field) => format(field, depth + 1));
+    return `{${fields.join(" ")}}`;
+  }
+  if (PointerValue.is(v)) return `&${format(PointerValue.target(v), depth + 1)}`;
   if (HostObject.is(v) || FunctionValue.is(v)) throw new TemplateFault(`cannot write a ${kindOf(v)} as text`);
   return `map[${sortedKeys(v)
     .map((key) => `${String(key)}:${format(entryOf(v, key), depth + 1)}`)
@@ -100,7 +116,7 @@ function floatText(v: number): string {
 export function textOf(v: unknown): string {
   if (typeof v === "string") return v;
   if (v === null || v === undefined) return "";
-  return typeof v === "object" && !ErrorValue.is(v) ? format(v) : show(v);
+  return typeof v === "object" && !ErrorValue.is(v) && !FloatValue.is(v) ? format(v) : show(v);
 }
 
 let lastText = "";
@@ -123,10 +139,12 @@ function shortLength(s: string): number {
   return s.length;
 }
 
-export function byteAt(s: string, i: number): number {
+export function byteAt(s: string, i: unknown): number {
   const bytes = bytesOf(s);
   const length = bytes === undefined ? s.length : bytes.length;
-  if (!Number.isInteger(i) || i < 0 || i >= length)
+  if (typeof i !== "number" && typeof i !== "bigint")
+    throw new TemplateFault(`invalid index: ${kindOf(i)} is not an integer`);
+  if (typeof i === "bigint" || !Number.isInteger(i) || i < 0 || i >= length)
     throw new TemplateFault(`index out of range [${i}] with length ${length}`);
   return bytes === undefined ? s.charCodeAt(i) : bytes[i]!;
 }

@@ -1,7 +1,7 @@
 /** Parser of expressions and types over the tokens of one tag. */
 import { SyntaxFault } from "./problems.ts";
 import type { Token } from "./tokens.ts";
-import type { Element, Expression, Param, Statement, TypeNode } from "./tree.ts";
+import type { Element, Expression, Field, Param, Statement, TypeNode } from "./tree.ts";
 
 const PRECEDENCE: ReadonlyMap<string, number> = new Map([
   ["*", 5],
@@ -39,6 +39,8 @@ export class ExpressionParser {
   /** Offset of the tag's end: where "unexpected end" points to. */
   protected readonly endAt: number;
   private nesting = 0;
+  /** In the header of a block with braces, a brace after a name opens the block and not a literal. */
+  protected inHeader = false;
 
   constructor(tokens: readonly Token[], endAt: number) {
     this.tokens = tokens;
@@ -123,9 +125,10 @@ export class ExpressionParser {
     const at = this.token?.at ?? this.endAt;
     if (this.accept("*")) return { kind: "pointer", element: this.type(), at };
     if (this.accept("[")) {
-      if (!this.is("]")) throw this.unexpected("]", "arrays of fixed length are not supported; use a slice: []T");
+      if (this.accept("]")) return { kind: "slice", element: this.type(), at };
+      const length = this.accept("...") ? undefined : this.expression();
       this.expect("]");
-      return { kind: "slice", element: this.type(), at };
+      return { kind: "array", length, element: this.type(), at };
     }
     if (this.accept("map")) {
       this.expect("[");
@@ -142,8 +145,14 @@ export class ExpressionParser {
       const params = this.params();
       return { kind: "func", params, results: this.results(), at };
     }
-    if (this.is("struct") || this.is("chan"))
-      throw new SyntaxFault(at, `${this.token!.text} types are not supported`, "use map[string]any");
+    if (this.accept("struct")) return this.structType(at);
+    if (this.accept("(")) {
+      const type = this.type();
+      this.expect(")");
+      return type;
+    }
+    if (this.is("chan") || this.is("<-"))
+      throw new SyntaxFault(at, "channels are not supported", "templates run one statement after the other");
     let { text } =
       this.token?.kind === "name"
         ? this.expectName()
@@ -157,6 +166,33 @@ export class ExpressionParser {
     return { kind: "named", name: text, at };
   }
 
+  private structType(at: number): TypeNode {
+    this.expect("{");
+    const fields: Field[] = [];
+    for (;;) {
+      while (this.accept(";"));
+      if (this.accept("}")) return { kind: "struct", fields, at };
+      if (this.is("*") || (this.token?.kind === "name" && (this.peek()?.text === "}" || this.peek()?.kind === "semicolon")))
+        throw new SyntaxFault(this.token!.at, "embedded fields are not supported", "give the field a name");
+      const names = [this.expectName()];
+      while (this.accept(",")) names.push(this.expectName());
+      const type = this.type();
+      // Tags are read by encoders only, which templates do not have.
+      if (this.token?.kind === "string") this.position++;
+      for (const name of names) fields.push({ name: name.text, type, at: name.at });
+      if (!this.is("}") && !this.is(";")) throw this.unexpected("; or }");
+    }
+  }
+
+  /** Inside brackets the braces of literals cannot be taken for a block's. */
+  protected bracketed<T>(work: () => T): T {
+    const outer = this.inHeader;
+    this.inHeader = false;
+    const result = work();
+    this.inHeader = outer;
+    return result;
+  }
+
   protected startsType(): boolean {
     return (
       this.token?.kind === "name" ||
@@ -164,6 +200,7 @@ export class ExpressionParser {
       this.is("[") ||
       this.is("map") ||
       this.is("func") ||
+      this.is("struct") ||
       this.is("interface")
     );
   }
@@ -287,17 +324,20 @@ export class ExpressionParser {
       default:
     }
     if (this.accept("(")) {
-      this.skipNewlines();
-      const x = this.expression();
-      this.skipNewlines();
-      this.expect(")");
-      return { kind: "paren", x, at };
+      return this.bracketed(() => {
+        this.skipNewlines();
+        const x: Expression =
+          this.is("*") && this.parenthesizedType() ? { kind: "type", type: this.type(), at } : this.expression();
+        this.skipNewlines();
+        this.expect(")");
+        return { kind: "paren", x, at };
+      });
     }
     if (this.is("map") && this.peek()?.text === "(") {
       this.position++;
       return { kind: "name", name: "map", at };
     }
-    if (this.is("[") || this.is("map") || this.is("interface")) {
+    if (this.is("[") || this.is("map") || this.is("interface") || this.is("struct")) {
       const type = this.type();
       if (this.is("{")) return this.composite(type);
       return { kind: "type", type, at };
@@ -308,8 +348,20 @@ export class ExpressionParser {
       return { kind: "func", params, results, body: this.functionBody(), at };
     }
     if (this.is("render")) return this.render(false, at);
-    if (this.is("struct")) throw new SyntaxFault(at, "struct types are not supported", "use map[string]any");
     throw this.unexpected("expression");
+  }
+
+  /** Whether `(*T)(x)` stands here, a conversion, and not a value of a pointer. */
+  private parenthesizedType(): boolean {
+    const from = this.position;
+    try {
+      this.type();
+      return this.is(")") && this.peek()?.text === "(" && this.peek()?.kind === "operator";
+    } catch {
+      return false;
+    } finally {
+      this.position = from;
+    }
   }
 
   /** Overridden by the statement parser, which knows how to read a body. */
@@ -341,6 +393,10 @@ export class ExpressionParser {
   }
 
   private composite(type: TypeNode | undefined): Expression {
+    return this.bracketed(() => this.compositeBody(type));
+  }
+
+  private compositeBody(type: TypeNode | undefined): Expression {
     const { at } = this.expect("{");
     const elements: Element[] = [];
     const part = (): Expression => (this.is("{") ? this.deeper(() => this.composite(undefined)) : this.expression());
@@ -393,11 +449,15 @@ export class ExpressionParser {
           x = { kind: "selector", x, name: name.text, at };
         }
       } else if (token.text === "(") {
-        x = this.call(x, at);
+        const fn = x;
+        x = this.bracketed(() => this.call(fn, at));
       } else if (token.text === "[") {
-        x = this.indexOrSlice(x, at);
-      } else if (token.text === "{" && x.kind === "type") {
-        x = this.composite(x.type);
+        const object = x;
+        x = this.bracketed(() => this.indexOrSlice(object, at));
+      } else if (token.text === "{") {
+        const type = this.inHeader ? undefined : namedType(x);
+        if (type === undefined) return x;
+        x = this.composite(type);
       } else return x;
     }
   }
@@ -424,7 +484,7 @@ export class ExpressionParser {
 
   /** `make([]int, 3)` and `new(map[string]int)`: a slice or map type that no literal follows. */
   private startsTypeArgument(): boolean {
-    if (!this.is("[") && !this.is("map")) return false;
+    if (!this.is("[") && !this.is("map") && !this.is("func") && !this.is("struct")) return false;
     const from = this.position;
     try {
       this.type();
@@ -441,7 +501,12 @@ export class ExpressionParser {
     this.skipNewlines();
     const low = this.is(":") ? undefined : this.expression();
     if (this.accept(":")) {
-      const high = this.is("]") ? undefined : this.expression();
+      const high = this.is("]") || this.is(":") ? undefined : this.expression();
+      if (high !== undefined && this.accept(":")) {
+        const max = this.expression();
+        this.expect("]");
+        return { kind: "slice", x, low, high, max, at };
+      }
       this.expect("]");
       return { kind: "slice", x, low, high, at };
     }
@@ -449,4 +514,11 @@ export class ExpressionParser {
     this.expect("]");
     return { kind: "index", x, index: low!, at };
   }
+}
+
+/** The type that a name or `module.Name` stands for before the brace of a literal. */
+export function namedType(x: Expression): TypeNode | undefined {
+  if (x.kind === "name") return { kind: "named", name: x.name, at: x.at };
+  if (x.kind === "selector" && x.x.kind === "name") return { kind: "named", name: `${x.x.name}.${x.name}`, at: x.x.at };
+  return undefined;
 }

@@ -136,6 +136,8 @@ function cuts(tokens: readonly Token[], from: number): boolean {
   const first = tokens[from];
   if (first === undefined) return false;
   if (first.kind !== "keyword") return true;
+  // A tag that opens a block takes its line with it, whatever its statement.
+  if (tokens.some((token, i) => i > from && token.kind === "keyword" && token.text === "using")) return true;
   if (first.text === "show") return isRender(tokens[from + 1]);
   return !KEEPS_ITS_LINE.has(first.text);
 }

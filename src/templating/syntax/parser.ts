@@ -42,6 +42,9 @@ class TemplateParser {
   private readonly faults: SyntaxFault[];
   private position = 0;
   private depth = 0;
+  /** Tags open around the present one. */
+  private open = 0;
+  private extending = false;
 
   constructor(segments: readonly Segment[], faults: SyntaxFault[]) {
     this.segments = segments;
@@ -94,9 +97,21 @@ class TemplateParser {
     }
   }
 
+  /** In a file that extends another, `{% Article %}` at top level makes a macro of all that follows. */
+  private restOfFile(segment: TagSegment): Statement | undefined {
+    if (!this.extending || this.open > 0 || segment.kind !== "statement") return undefined;
+    const tokens = segment.tokens.filter((token) => token.kind !== "semicolon");
+    const [name] = tokens;
+    if (tokens.length !== 1 || name!.kind !== "name" || !/^\p{Lu}/u.test(name!.text)) return undefined;
+    const body = this.statements();
+    return { kind: "macro", name: name!.text, params: [], result: undefined, body, at: name!.at };
+  }
+
   private tag(segment: TagSegment): Statement | undefined {
     if (segment.kind === "comment") return undefined;
     const { tokens, at } = segment;
+    const rest = this.restOfFile(segment);
+    if (rest !== undefined) return rest;
     const parser = new StatementParser(tokens, segment.closeAt);
     if (segment.kind === "show") {
       return this.attempt(() => {
@@ -133,13 +148,18 @@ class TemplateParser {
         return this.nested(first.at, () => this.macroTags(parser, segment));
       case "raw":
         return this.raw(segment);
-      default:
-        return this.attempt(() => {
+      default: {
+        const using = StatementParser.usingAt(header);
+        if (using !== -1) return this.nested(first.at, () => this.usingTags(header, using, segment));
+        const statement = this.attempt(() => {
           // A semicolon that a line end put in is not one the author wrote.
           let end = tokens.length;
           while (end > 0 && tokens[end - 1]!.kind === "semicolon" && tokens[end - 1]!.text === "\n") end--;
           return new StatementParser(tokens.slice(0, end), segment.closeAt).single();
         }, undefined);
+        if (statement?.kind === "extends") this.extending = true;
+        return statement;
+      }
     }
   }
 
@@ -148,9 +168,24 @@ class TemplateParser {
       this.depth--;
       throw new SyntaxFault(at, "blocks are nested too deeply");
     }
+    this.open++;
     const statement = work();
+    this.open--;
     this.depth--;
     return statement;
+  }
+
+  /** `{% show itea; using macro(x int) %}…{% end using %}`. */
+  private usingTags(tokens: TagSegment["tokens"], semicolon: number, segment: TagSegment): Statement {
+    const { at } = segment.tokens[0]!;
+    const bad: Statement = { kind: "expression", x: { kind: "bad", at }, at };
+    const statement = this.header(tokens.slice(0, semicolon), segment, (parser) => parser.statement(), bad);
+    const header = this.header(tokens.slice(semicolon + 1), segment, (parser) => parser.usingHeader(), {
+      params: undefined,
+    });
+    const body = this.statements();
+    this.end("using", segment);
+    return { kind: "using", statement, ...header, body, at };
   }
 
   private header<T>(

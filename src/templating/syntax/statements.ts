@@ -1,6 +1,7 @@
 /** Parser of statements written with braces (inside `{%% %%}` and function bodies) and of the headers both forms share. */
 import { ExpressionParser } from "./expressions.ts";
 import { SyntaxFault } from "./problems.ts";
+import type { Token } from "./tokens.ts";
 import type { Case, Expression, Named, Param, Statement, TypeNode } from "./tree.ts";
 
 const ASSIGN_OP = /^(\+|-|\*|\/|%|&|\||\^|<<|>>|&\^)=$/;
@@ -8,11 +9,10 @@ const NOT_BUILT: ReadonlyMap<string, string> = new Map([
   ["goto", "use a loop or a macro"],
   ["defer", "call the function where it is needed"],
   ["select", "templates have no channels"],
-  ["go", "write the call without go"],
-  ["type", "use map[string]any"],
-  ["extends", "use render and macros"],
-  ["using", "declare a macro and call it"],
+  ["chan", "templates have no channels"],
 ]);
+
+const USING_HINT = "write {% show itea; using %} … {% end %}";
 
 export interface LoopHeader {
   readonly kind: "for" | "range";
@@ -68,6 +68,19 @@ export class StatementParser extends ExpressionParser {
   }
 
   private bracedBody(): Statement[] {
+    return this.bracketed(() => this.bracedStatements());
+  }
+
+  /** A header before braces: there a brace after a name opens the block. */
+  private headed<T>(work: () => T): T {
+    const outer = this.inHeader;
+    this.inHeader = true;
+    const result = work();
+    this.inHeader = outer;
+    return result;
+  }
+
+  private bracedStatements(): Statement[] {
     const body: Statement[] = [];
     for (;;) {
       while (this.accept(";"));
@@ -104,6 +117,16 @@ export class StatementParser extends ExpressionParser {
         case "var":
         case "const":
           return this.declaration();
+        case "type":
+          return this.typeDeclaration();
+        case "extends":
+          return this.extendsStatement();
+        case "go":
+          // There is nothing to run in parallel with: the call is made in place.
+          this.position++;
+          return { kind: "expression", x: this.expression(), at };
+        case "using":
+          throw new SyntaxFault(at, "syntax error: using stands after a statement and a semicolon", USING_HINT);
         case "show":
           return this.show();
         case "return":
@@ -139,27 +162,29 @@ export class StatementParser extends ExpressionParser {
 
   show(): Statement {
     const { at } = this.expect("show");
-    const values = this.values();
-    if (this.is(";") && this.peek()?.text === "using")
-      throw new SyntaxFault(this.peek()!.at, "using is not supported", NOT_BUILT.get("using"));
-    return { kind: "show", values, at };
+    this.accept("go");
+    return { kind: "show", values: this.values(), at };
   }
 
   private labelled(label: string | undefined): Statement {
     const at = this.token?.at ?? this.endAt;
     if (this.accept("for")) {
-      const header = this.loopHeader(true);
-      return makeLoop(header, label, this.block(), undefined, at);
+      const header = this.headed(() => this.loopHeader(true));
+      const body = this.block();
+      const otherwise = header.kind === "range" && this.accept("else") ? this.block() : undefined;
+      return makeLoop(header, label, body, otherwise, at);
     }
     if (this.accept("switch")) {
-      const header = this.switchHeader(true);
+      const header = this.headed(() => this.switchHeader(true));
       this.expect("{");
       while (this.accept(";"));
       const cases: Case[] = [];
       while (!this.accept("}")) cases.push(this.bracedCase(header.ofType));
       return { kind: "switch", label, ...header, cases, at };
     }
-    throw this.unexpected("for or switch", "labels stand before for and switch only");
+    if (label === undefined || this.done || this.is(";") || this.is("}"))
+      throw this.unexpected("a statement", "a label stands before a statement, mostly a for or a switch");
+    return this.statement();
   }
 
   private bracedCase(ofType: boolean): Case {
@@ -170,6 +195,7 @@ export class StatementParser extends ExpressionParser {
     for (;;) {
       while (this.accept(";"));
       if (this.is("case") || this.is("default") || this.is("}")) break;
+      if (falls) throw this.unexpected("case, default or }", "fallthrough is the last statement of a case");
       if (this.accept("fallthrough")) {
         falls = true;
         continue;
@@ -202,7 +228,7 @@ export class StatementParser extends ExpressionParser {
 
   private ifBraced(): Statement {
     const { at } = this.expect("if");
-    const header = this.condition();
+    const header = this.headed(() => this.condition());
     const body = this.block();
     let otherwise: Statement[] | undefined;
     if (this.accept("else")) otherwise = this.is("if") ? [this.deeper(() => this.ifBraced())] : this.block();
@@ -310,20 +336,87 @@ export class StatementParser extends ExpressionParser {
     return { init, tag: statement.x, binding: undefined, ofType: false };
   }
 
+  /** `var x T = …`, `const a, b = …`, and in `{%% %%}` also groups in parentheses. */
   declaration(): Statement {
     const { text, at } = this.tokens[this.position++]!;
     const constant = text === "const";
-    if (this.is("("))
-      throw new SyntaxFault(this.token!.at, `grouped ${text} declarations are not supported`, "declare one a line");
+    if (!this.accept("(")) return this.specification(constant, at, undefined);
+    const body: Statement[] = [];
+    let previous: (Statement & { kind: "var" }) | undefined;
+    for (;;) {
+      while (this.accept(";"));
+      if (this.accept(")")) return { kind: "sequence", body, at };
+      const row = this.specification(constant, this.token?.at ?? this.endAt, { row: body.length, previous });
+      body.push(row);
+      previous = row;
+      if (!this.is(";") && !this.is(")")) throw this.unexpected("; or newline");
+    }
+  }
+
+  /** One row of a declaration. In a group of constants a row without values repeats those of the row before. */
+  private specification(
+    constant: boolean,
+    at: number,
+    group: { readonly row: number; readonly previous: (Statement & { kind: "var" }) | undefined } | undefined,
+  ): Statement & { kind: "var" } {
     const names: Named[] = [];
     do {
       const name = this.expectName();
       names.push({ name: name.text, at: name.at });
     } while (this.accept(","));
-    const type = this.is("=") ? undefined : this.type();
-    const values = this.accept("=") ? this.values() : [];
-    if (values.length === 0 && constant) throw this.unexpected("=");
-    return { kind: "var", constant, names, type, values, at };
+    const ends = (): boolean => this.done || this.is(";") || this.is(")");
+    let type = this.is("=") || ends() ? undefined : this.type();
+    let values = this.accept("=") ? this.values() : [];
+    if (constant && values.length === 0) {
+      if (group?.previous === undefined) throw this.unexpected("=");
+      ({ type, values } = { type: group.previous.type, values: [...group.previous.values] });
+    }
+    const iota = constant ? { iota: group?.row ?? 0 } : {};
+    return { kind: "var", constant, names, type, values, ...iota, at };
+  }
+
+  private typeDeclaration(): Statement {
+    const { at } = this.expect("type");
+    const one = (): Statement => {
+      const name = this.expectName();
+      const alias = this.accept("=");
+      return { kind: "type", name: name.text, alias, type: this.type(), at: name.at };
+    };
+    if (!this.accept("(")) return one();
+    const body: Statement[] = [];
+    for (;;) {
+      while (this.accept(";"));
+      if (this.accept(")")) return { kind: "sequence", body, at };
+      body.push(one());
+      if (!this.is(";") && !this.is(")")) throw this.unexpected("; or newline");
+    }
+  }
+
+  private extendsStatement(): Statement {
+    const { at } = this.expect("extends");
+    const path = this.token;
+    if (path?.kind !== "string") throw this.unexpected("a string");
+    this.position++;
+    return { kind: "extends", path: path.text, pathAt: path.at, at };
+  }
+
+  /** What stands after `using`: nothing, a format, or `macro` with parameters. */
+  usingHeader(): { params: Param[] | undefined } {
+    this.expect("using");
+    if (this.accept("macro")) {
+      const params = this.is("(") ? this.params() : [];
+      if (!this.done) this.textType();
+      return { params };
+    }
+    if (!this.done) this.textType();
+    return { params: undefined };
+  }
+
+  /** Index of the semicolon before a `using`; -1 when the tag has none. */
+  static usingAt(tokens: readonly Token[]): number {
+    return tokens.findIndex(
+      (token, i) => token.kind === "semicolon" && tokens[i + 1]?.kind === "keyword" && tokens[i + 1]!.text === "using",
+    );
   }
 
   /** Expression statement, assignment, definition, `++`, `op=`. */
@@ -342,6 +435,8 @@ export class StatementParser extends ExpressionParser {
         return { kind: "update", op: token.text[0]!, x: left[0]!, value: undefined, at: token.at };
       }
       const op = ASSIGN_OP.exec(token.text)?.[1];
+      if (token.text === "<-")
+        throw new SyntaxFault(token.at, "channels are not supported", "templates have no channels");
       if (op !== undefined) {
         this.position++;
         return { kind: "update", op, x: left[0]!, value: this.expression(), at: token.at };
@@ -356,19 +451,22 @@ export class StatementParser extends ExpressionParser {
     const name = this.expectName().text;
     const params = this.is("(") ? this.params() : [];
     let result: string | undefined;
-    if (!this.done && !this.is("{")) {
-      const at = this.token!.at;
-      const type = this.type();
-      if (type.kind !== "named" || !["string", "html", "css", "js", "json", "markdown"].includes(type.name)) {
-        throw new SyntaxFault(
-          at,
-          "invalid macro result type",
-          "a macro gives a string; use a function literal for other values",
-        );
-      }
-      result = type.name;
-    }
+    if (!this.done && !this.is("{")) result = this.textType();
     return { name, params, result };
+  }
+
+  /** One of the formats a text can have. */
+  private textType(): string {
+    const at = this.token!.at;
+    const type = this.type();
+    if (type.kind !== "named" || !["string", "html", "css", "js", "json", "markdown"].includes(type.name)) {
+      throw new SyntaxFault(
+        at,
+        "invalid macro result type",
+        "a macro gives a string; use a function literal for other values",
+      );
+    }
+    return type.name;
   }
 
   importStatement(): Statement {

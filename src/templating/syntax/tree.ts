@@ -5,12 +5,26 @@ export type TypeNode =
   | { readonly kind: "slice"; readonly element: TypeNode; readonly at: number }
   | { readonly kind: "map"; readonly key: TypeNode; readonly element: TypeNode; readonly at: number }
   | { readonly kind: "pointer"; readonly element: TypeNode; readonly at: number }
+  /** `[3]T`; without a length `[...]T`, which takes it from the literal. */
+  | {
+      readonly kind: "array";
+      readonly length: Expression | undefined;
+      readonly element: TypeNode;
+      readonly at: number;
+    }
+  | { readonly kind: "struct"; readonly fields: readonly Field[]; readonly at: number }
   | {
       readonly kind: "func";
       readonly params: readonly Param[];
       readonly results: readonly TypeNode[];
       readonly at: number;
     };
+
+export interface Field {
+  readonly name: string;
+  readonly type: TypeNode;
+  readonly at: number;
+}
 
 export interface Param {
   readonly name: string;
@@ -50,6 +64,8 @@ export type Expression =
       readonly x: Expression;
       readonly low: Expression | undefined;
       readonly high: Expression | undefined;
+      /** The bound of the capacity in `s[low:high:max]`. */
+      readonly max?: Expression | undefined;
       readonly at: number;
     }
   | { readonly kind: "assert"; readonly x: Expression; readonly type: TypeNode | undefined; readonly at: number }
@@ -113,6 +129,8 @@ export type Statement =
       readonly names: readonly Named[];
       readonly type: TypeNode | undefined;
       readonly values: readonly Expression[];
+      /** Row of a `const ( … )` group: the value of `iota`. */
+      readonly iota?: number;
       readonly at: number;
     }
   | {
@@ -184,6 +202,23 @@ export type Statement =
       readonly alias: string | undefined;
       readonly names: readonly Named[];
       readonly pathAt: number;
+      readonly at: number;
+    }
+  | { readonly kind: "extends"; readonly path: string; readonly pathAt: number; readonly at: number }
+  /** `type Name T`, or with `alias` `type Name = T`. */
+  | {
+      readonly kind: "type";
+      readonly name: string;
+      readonly alias: boolean;
+      readonly type: TypeNode;
+      readonly at: number;
+    }
+  /** `{% statement; using %}body{% end %}`: in the statement `itea` is the body's text, or the macro of these parameters. */
+  | {
+      readonly kind: "using";
+      readonly statement: Statement;
+      readonly params: readonly Param[] | undefined;
+      readonly body: readonly Statement[];
       readonly at: number;
     };
 

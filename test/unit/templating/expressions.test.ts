@@ -131,10 +131,10 @@ test("strings are ordered by their bytes", () => {
   );
 });
 
-test("a slice that was cut from another one is its own list", () => {
+test("a slice that was cut from another one shares its elements and grows over them", () => {
   assert.is(
     render('{% a := []any{1, 2, 3} %}{% b := a[:2] %}{% b = append(b, 9) %}{{ a | join(",") }} {{ b | join(",") }}'),
-    "1,2,3 1,2,9",
+    "1,2,9 1,2,9",
   );
 });
 
