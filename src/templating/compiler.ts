@@ -127,7 +127,10 @@ export class Compiler extends Eta {
   unit(key: string): Unit {
     const problem = this.#broken.get(key);
     if (problem !== undefined && !this.#printed.has(key))
-      throw new TemplateFault(`${problem.template}:${problem.line}:${problem.column}: ${problem.message}`, problem.hint);
+      throw new TemplateFault(
+        `${problem.template}:${problem.line}:${problem.column}: ${problem.message}`,
+        problem.hint,
+      );
     return (runtime) => this.render(key, runtime) as unknown as ReturnType<Unit>;
   }
 

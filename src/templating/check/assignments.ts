@@ -93,14 +93,7 @@ export abstract class Assignments extends Calls {
       if (object.type.kind === "map" || object.type.kind === "any") {
         const element = object.type.kind === "map" ? object.type.element : ANY;
         return {
-          code: [
-            this.site(inner.at),
-            "$.lookup(",
-            object.code,
-            `, ${literal(inner.name)}, `,
-            this.zero(element),
-            ")",
-          ],
+          code: [this.site(inner.at), "$.lookup(", object.code, `, ${literal(inner.name)}, `, this.zero(element), ")"],
           results: [element, BOOL],
         };
       }
@@ -263,7 +256,14 @@ export abstract class Assignments extends Calls {
         if (pointer.type.kind !== "pointer" && pointer.type.kind !== "any")
           this.fail(left.at, `invalid operation: cannot indirect a value of type ${typeName(pointer.type)}`);
         const element = pointer.type.kind === "pointer" ? pointer.type.element : ANY;
-        return [this.site(at), "$.setTarget(", pointer.code, ", ", this.convert(value, element, at, "assignment"), ");\n"];
+        return [
+          this.site(at),
+          "$.setTarget(",
+          pointer.code,
+          ", ",
+          this.convert(value, element, at, "assignment"),
+          ");\n",
+        ];
       }
       case "index": {
         const object = this.structOf(this.borrowed(left.x), left.at);

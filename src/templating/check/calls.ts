@@ -28,7 +28,8 @@ type Call = Expression & { kind: "call" };
 /** Evaluating it has no effect and cannot fail. */
 function evident(x: Expression): boolean {
   if (x.kind === "paren") return evident(x.x);
-  if (x.kind === "composite") return x.elements.every(({ key, value }) => (key === undefined || evident(key)) && evident(value));
+  if (x.kind === "composite")
+    return x.elements.every(({ key, value }) => (key === undefined || evident(key)) && evident(value));
   return x.kind === "string" || x.kind === "int" || x.kind === "float" || x.kind === "rune" || x.kind === "name";
 }
 
@@ -184,7 +185,11 @@ export abstract class Calls extends Rendering {
         if (object.type.kind === "host")
           this.fail(x.at, `cannot use ${typeName(object.type)} as a plain value in argument to dig`);
         if (object.type.kind === "object") return this.digTyped(object, object.type, keys as string[]);
-        if (object.type.kind !== "pointer") return { code: ["(", object.code, keys.map((key) => `?.[${literal(key!)}]`).join(""), " ?? null)"], type: ANY };
+        if (object.type.kind !== "pointer")
+          return {
+            code: ["(", object.code, keys.map((key) => `?.[${literal(key!)}]`).join(""), " ?? null)"],
+            type: ANY,
+          };
       }
     }
     if (fn.clock === true && this.kind === "component")
@@ -196,10 +201,13 @@ export abstract class Calls extends Rendering {
     // `??` would not evaluate its right side: in place only where that shows nowhere.
     const passes =
       (name === "fallback" || name === "coalesce") && x.args.length === 2 && !x.spread && evident(x.args[1]!);
-    const args = this.args(name, type, x, !passes);
+    const [only] = x.args;
+    const args =
+      name === "on_own_lines" && x.args.length === 1 && only!.kind === "render"
+        ? this.renderedParts(only as RenderExpression)
+        : this.args(name, type, x, !passes);
     const types = this.argumentTypes;
-    if (passes)
-      return { code: ["(", args[0]!, " ?? ", args[1]!, ")"], type: ANY };
+    if (passes) return { code: ["(", args[0]!, " ?? ", args[1]!, ")"], type: ANY };
     if (wanted === 0 && fn.effect !== true) this.notUsed(name, x.at);
     const withError = type.results.length === 2 && type.results[1]!.kind === "error";
     const inner = args.length === 0 ? [] : [", ", commas(args)];

@@ -80,7 +80,12 @@ export class Declarations {
       const members = new Map<string, Type>();
       for (const [member, type] of Object.entries(declaration.members ?? {}))
         members.set(member, parseType(type, known, this.resource));
-      this.hostTypes.set(name, { methods, members, unknownHint: declaration.unknownHint, value: declaration.value ?? false });
+      this.hostTypes.set(name, {
+        methods,
+        members,
+        unknownHint: declaration.unknownHint,
+        value: declaration.value ?? false,
+      });
     }
     for (const kind of ["root", "component"] as const) {
       for (const [name, declaration] of Object.entries(globals[kind])) {

@@ -35,7 +35,14 @@ export const BUILTINS: ReadonlySet<string> = new Set(
 /** The list of a watched resource, which its bare alias stands for: `resources.ALIAS.List()`. */
 function listOf(alias: string, at: number): Expression & { kind: "call" } {
   const store: Expression = { kind: "selector", x: { kind: "name", name: "resources", at }, name: alias, at };
-  return { kind: "call", fn: { kind: "selector", x: store, name: "List", at }, args: [], spread: false, piped: false, at };
+  return {
+    kind: "call",
+    fn: { kind: "selector", x: store, name: "List", at },
+    args: [],
+    spread: false,
+    piped: false,
+    at,
+  };
 }
 
 export abstract class Expressions extends Composites {
@@ -266,11 +273,17 @@ export abstract class Expressions extends Composites {
   private member(object: Value, name: string, element: Type, at: number, plainObject: boolean): Value {
     const zero = isValueType(element) ? "null" : this.zero(element);
     if (isValueType(element) && object.type.kind === "map") {
-      const code: Code = [this.site(at), "$.entry(", object.code, `, ${literal(name)}, () => `, this.zero(element), ")"];
+      const code: Code = [
+        this.site(at),
+        "$.entry(",
+        object.code,
+        `, ${literal(name)}, () => `,
+        this.zero(element),
+        ")",
+      ];
       return { code, type: element };
     }
-    if (plainObject && plainName(name))
-      return { code: this.plainMember(object.code, name, zero, at), type: element };
+    if (plainObject && plainName(name)) return { code: this.plainMember(object.code, name, zero, at), type: element };
     return { code: [this.site(at), "$.get(", object.code, `, ${literal(name)}, `, zero, ")"], type: element };
   }
 
@@ -287,7 +300,16 @@ export abstract class Expressions extends Composites {
     if (type.kind === "map") {
       const key = this.convert(this.expression(x.index), type.key, x.at, "map index");
       if (isValueType(type.element)) {
-        const code: Code = [this.site(x.at), "$.entry(", object.code, ", ", key, ", () => ", this.zero(type.element), ")"];
+        const code: Code = [
+          this.site(x.at),
+          "$.entry(",
+          object.code,
+          ", ",
+          key,
+          ", () => ",
+          this.zero(type.element),
+          ")",
+        ];
         return { code, type: type.element };
       }
       if (isString(type.key) && x.index.kind === "string")

@@ -297,7 +297,12 @@ export abstract class Operators extends UnitContext {
     const b = right.constant;
     const shift = op === "<<" || op === ">>";
     const type = shift ? left.type : this.resultType(left, right);
-    if (!shift && left.type.kind === "basic" && right.type.kind === "basic" && isInteger(left.type) !== isInteger(right.type))
+    if (
+      !shift &&
+      left.type.kind === "basic" &&
+      right.type.kind === "basic" &&
+      isInteger(left.type) !== isInteger(right.type)
+    )
       this.mismatch(op, left, right, at);
     if (isInteger(type)) {
       for (const constant of [a, b])
@@ -322,7 +327,13 @@ export abstract class Operators extends UnitContext {
       if (!["+", "-", "*", "/"].includes(op))
         this.fail(at, `invalid operation: operator ${op} not defined on ${typeName(type)}`);
       const to = defaultType(type);
-      const code: Code = ["(", this.convert(left, to, at, "operation"), ` ${op} `, this.convert(right, to, at, "operation"), ")"];
+      const code: Code = [
+        "(",
+        this.convert(left, to, at, "operation"),
+        ` ${op} `,
+        this.convert(right, to, at, "operation"),
+        ")",
+      ];
       return { code: to.kind === "basic" && to.name === "float32" ? ["$.single(", code, ")"] : code, type: to };
     }
     const to = defaultType(type);
@@ -404,7 +415,9 @@ export abstract class Operators extends UnitContext {
 
   /** Code of one side of a comparison: constants that are whole are written as such. */
   private plainNumber(value: Value, at: number): Code {
-    return isFloat(value.type) && value.constant !== undefined ? this.convert(value, defaultType(value.type), at, "comparison") : value.code;
+    return isFloat(value.type) && value.constant !== undefined
+      ? this.convert(value, defaultType(value.type), at, "comparison")
+      : value.code;
   }
 
   private foldComparison(op: string, a: Constant | undefined, b: Constant | undefined): boolean | undefined {

@@ -96,7 +96,10 @@ export abstract class Rendering extends Expressions {
     const text = this.convert(this.expression(otherwise, STRING), STRING, otherwise.at, "default");
     const there: Code = { node: "delegate", code: [this.site(x.at), "$.renderNamed(", args, ")"] };
     const code: Code = [
-      { node: "capture", body: [`const ${name} = `, path.code, `;\nreturn $.exists(`, args, ") ? ", there, " : ", text, ";\n"] },
+      {
+        node: "capture",
+        body: [`const ${name} = `, path.code, `;\nreturn $.exists(`, args, ") ? ", there, " : ", text, ";\n"],
+      },
     ];
     return { code, type: STRING };
   }

@@ -202,7 +202,9 @@ export class Statements extends Functions {
       ...symbol,
       js: `${module}.${symbol.js}`,
       imported: true,
-      ...(symbol.macro === undefined ? {} : { macro: { ...symbol.macro, target: `${module}.${symbol.macro.node.js}` } }),
+      ...(symbol.macro === undefined
+        ? {}
+        : { macro: { ...symbol.macro, target: `${module}.${symbol.macro.node.js}` } }),
     });
     if (n.alias !== undefined && n.alias !== ".") {
       const exports = new Map([...imported.exports].map(([name, symbol]) => [name, bound(symbol)]));
@@ -229,7 +231,9 @@ export class Statements extends Functions {
         continue;
       }
       if (this.scope.names.has(name))
-        this.report(new CheckFault(at, `${name} redeclared in this block`, "choose another name, or import with an alias"));
+        this.report(
+          new CheckFault(at, `${name} redeclared in this block`, "choose another name, or import with an alias"),
+        );
       this.scope.names.set(name, bound(symbol));
     }
     return "";
@@ -325,7 +329,8 @@ export class Statements extends Functions {
     const code: Code[] = [];
     for (const n of flat) if (n.kind === "import") code.push(this.statement(n));
     const structs = new Map<Statement, StructType>();
-    for (const n of flat) if (n.kind === "type" && n.type.kind === "struct" && !n.alias) structs.set(n, this.structName(n));
+    for (const n of flat)
+      if (n.kind === "type" && n.type.kind === "struct" && !n.alias) structs.set(n, this.structName(n));
     for (const n of flat) {
       if (n.kind !== "type") continue;
       const struct = structs.get(n);

@@ -92,7 +92,8 @@ export class Runtime extends Collections {
   *renderNamed(path: string, directory: string, kind: string, glob: boolean): Steps<string> {
     let o = "";
     for (const { key, incremental } of this.#named(path, directory, kind, glob)) {
-      const part = incremental === undefined ? yield* this.renderText(key!) : this.incremental(this.#mountable(incremental, kind));
+      const part =
+        incremental === undefined ? yield* this.renderText(key!) : this.incremental(this.#mountable(incremental, kind));
       o = this.cat(o, part);
     }
     return o;

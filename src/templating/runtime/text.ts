@@ -1,4 +1,5 @@
 /** Strings as the language sees them: bytes of UTF-8; and how values are written as text. */
+import { bytesOfText, textOfBytes } from "./bytes.ts";
 import { TemplateFault } from "./faults.ts";
 import { ownMember } from "./guards.ts";
 import { ErrorValue, FunctionValue, HostObject } from "./host.ts";
@@ -125,17 +126,19 @@ let lastBytes: Buffer | undefined;
 /** Bytes of a string, or undefined when it is ASCII and code units are bytes. Remembers the last string asked for. */
 function bytesOf(s: string): Buffer | undefined {
   if (s === lastText) return lastBytes;
-  lastBytes = Buffer.byteLength(s) === s.length ? undefined : Buffer.from(s);
+  lastBytes = Buffer.byteLength(s) === s.length ? undefined : bytesOfText(s);
   lastText = s;
   return lastBytes;
 }
 
 export function byteLength(s: string): number {
-  return s.length < 24 ? shortLength(s) : Buffer.byteLength(s);
+  return s.length < 24 ? shortLength(s) : anyLength(s);
 }
 
+const anyLength = (s: string): number => (s.isWellFormed() ? Buffer.byteLength(s) : bytesOfText(s).length);
+
 function shortLength(s: string): number {
-  for (let i = 0; i < s.length; i++) if (s.charCodeAt(i) > 127) return Buffer.byteLength(s);
+  for (let i = 0; i < s.length; i++) if (s.charCodeAt(i) > 127) return anyLength(s);
   return s.length;
 }
 
@@ -149,13 +152,13 @@ export function byteAt(s: string, i: unknown): number {
   return bytes === undefined ? s.charCodeAt(i) : bytes[i]!;
 }
 
-/** `s[low:high]` by bytes. A cut inside a character gives U+FFFD in its place: a JavaScript string cannot hold half of it. */
+/** `s[low:high]` by bytes. A cut inside a character leaves its bytes (see bytes.ts). */
 export function sliceBytes(s: string, low: number, high: number | null): string {
   const bytes = bytesOf(s);
   const length = bytes === undefined ? s.length : bytes.length;
   const end = high ?? length;
   checkBounds(low, end, length);
-  return bytes === undefined ? s.slice(low, end) : bytes.toString("utf8", low, end);
+  return bytes === undefined ? s.slice(low, end) : textOfBytes(bytes.subarray(low, end));
 }
 
 export function checkBounds(low: number, high: number, length: number): void {

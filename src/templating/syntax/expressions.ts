@@ -172,7 +172,10 @@ export class ExpressionParser {
     for (;;) {
       while (this.accept(";"));
       if (this.accept("}")) return { kind: "struct", fields, at };
-      if (this.is("*") || (this.token?.kind === "name" && (this.peek()?.text === "}" || this.peek()?.kind === "semicolon")))
+      if (
+        this.is("*") ||
+        (this.token?.kind === "name" && (this.peek()?.text === "}" || this.peek()?.kind === "semicolon"))
+      )
         throw new SyntaxFault(this.token!.at, "embedded fields are not supported", "give the field a name");
       const names = [this.expectName()];
       while (this.accept(",")) names.push(this.expectName());
