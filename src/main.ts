@@ -3,7 +3,7 @@
  * `haptic version` does not pay for the controller's packages.
  */
 import type { Command } from "./cli/types.ts";
-import { HapticError, UnknownCommandError } from "./errors.ts";
+import { HapticError, UnknownCommandError, UsageError } from "./errors.ts";
 
 interface Entry {
   readonly summary: string;
@@ -14,6 +14,11 @@ const commands: Readonly<Record<string, Entry>> = {
   run: { summary: "run the controller in a cluster", load: () => import("./cli/run.ts") },
   agent: { summary: "run the agent beside HAProxy, or ask it for its state", load: () => import("./cli/agent.ts") },
   dev: { summary: "the whole product on this machine, with no cluster", load: () => import("./cli/dev.ts") },
+  render: { summary: "render a configuration from files, without a cluster", load: () => import("./cli/render.ts") },
+  template: {
+    summary: "evaluate an expression or a file of the template language",
+    load: () => import("./cli/template.ts"),
+  },
   version: { summary: "print the version", load: () => import("./cli/version.ts") },
 };
 
@@ -107,5 +112,5 @@ try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   report(error);
-  process.exitCode = error instanceof UnknownCommandError ? 2 : 1;
+  process.exitCode = error instanceof UnknownCommandError || error instanceof UsageError ? 2 : 1;
 }

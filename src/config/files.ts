@@ -65,6 +65,11 @@ export function parseObjects(text: string, file: string): LoadedFiles {
     const position = { file, line: lines.linePos(document.contents.range[0]).line };
     const value: unknown = document.toJS();
     if (value === null) continue;
+    const items = itemsOf(value);
+    if (items !== undefined) {
+      for (const object of items.filter(isObject)) objects.push({ object, position, templates: new Map() });
+      continue;
+    }
     if (!isObject(value)) {
       const message = "the document is no Kubernetes object: apiVersion, kind and metadata.name are required";
       problems.push({ kind: "file", object: file, field: "", message, position });
@@ -95,6 +100,13 @@ function pathOf(nodes: readonly unknown[]): (string | number)[] {
     else if (isSeq(node)) path.push(node.items.indexOf(nodes[i + 1]));
   });
   return path;
+}
+
+/** What `kubectl get -o yaml` prints of several objects. */
+function itemsOf(value: unknown): readonly unknown[] | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { kind, items } = value as { readonly kind?: unknown; readonly items?: unknown };
+  return typeof kind === "string" && kind.endsWith("List") && Array.isArray(items) ? items : undefined;
 }
 
 function isObject(value: unknown): value is KubeObject {

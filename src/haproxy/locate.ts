@@ -23,6 +23,8 @@ export interface LocateOptions {
   /** Value of `--haproxy`: a path, or a version ("3.2") to take from the cache or install. */
   readonly wanted?: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** False: only what is here is looked for, nothing is installed. Default true. */
+  readonly install?: boolean;
   /** Hears one line before something slow is done. */
   readonly say: (line: string) => void;
 }
@@ -88,6 +90,8 @@ async function fromCache(version: string, options: LocateOptions): Promise<Locat
   const path = join(prefix, "sbin", "haproxy");
   const cached = await versionOf(path);
   if (cached !== undefined) return { path, version: cached, source: "cache" };
+  if (options.install === false)
+    throw new HaproxyNotFoundError("there is no HAProxy on this machine", "name one with --haproxy or HAPTIC_HAPROXY");
   options.say(`no HAProxy ${version} here yet: installing it into ${prefix} (nothing else on the system changes)`);
   const problem = await install(version, prefix, options.environment);
   const installed = await versionOf(path);

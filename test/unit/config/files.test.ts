@@ -84,6 +84,21 @@ test("a document that is no object is named by its line", () => {
   );
 });
 
+test("a list as kubectl prints it stands for its items", () => {
+  const text = `apiVersion: v1
+kind: List
+items:
+  - {apiVersion: v1, kind: A, metadata: {name: a}}
+  - {apiVersion: v1, kind: B, metadata: {name: b}}
+`;
+  const { objects, problems } = parseObjects(text, "list.yaml");
+  assert.equal(problems, []);
+  assert.equal(
+    objects.map(({ object }) => object.metadata.name),
+    ["a", "b"],
+  );
+});
+
 test("parameters of processors have places too", () => {
   const text = `apiVersion: haproxy-haptic.org/v1alpha1
 kind: HAProxyTemplateConfig
