@@ -98,6 +98,7 @@ export const agentMachine = setup({
     isLost: (_args, params: { end: "loaded" | "refused" | "lost" }) => params.end === "lost",
     paceAllows: stateIn({ ready: { pacing: "open" } }),
     reloadIsDue: stateIn({ ready: { pacing: "due" } }),
+    reloadIsPending: stateIn({ ready: { pacing: { quiet: "pending" } } }),
   },
   delays: {
     reloadInterval: ({ context }) => context.reloadIntervalMs,
@@ -326,8 +327,12 @@ export const agentMachine = setup({
           initial: "open",
           states: {
             open: { on: { "RELOAD.STARTED": "quiet", "RELOAD.WANTED": "due" } },
-            quiet: { on: { "RELOAD.WANTED": "pending" }, after: { reloadInterval: "open" } },
-            pending: { after: { reloadInterval: "due" } },
+            quiet: {
+              description: "The interval runs from the last reload on, whenever another one is wanted meanwhile.",
+              initial: "content",
+              states: { content: { on: { "RELOAD.WANTED": "pending" } }, pending: {} },
+              after: { reloadInterval: [{ guard: "reloadIsPending", target: "due" }, { target: "open" }] },
+            },
             due: { on: { "RELOAD.STARTED": "quiet" } },
           },
         },

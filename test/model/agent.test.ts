@@ -69,7 +69,6 @@ modelTests({
     failed("schedule"),
     done("reload", { id: 1, end: "refused" }),
     { type: "xstate.after.reloadInterval.agent.ready.pacing.quiet" },
-    { type: "xstate.after.reloadInterval.agent.ready.pacing.pending" },
   ],
 });
 
