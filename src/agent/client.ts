@@ -1,5 +1,5 @@
 /** The controller's side of the agent's API: one keep-alive HTTP/1.1 pool a pod, mutual TLS 1.3. */
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { Pool } from "undici";
 import { AgentClientError } from "../errors.ts";
 import type { AgentState, ApplyResult, Conflict, Manifest, Missing } from "./api.ts";
@@ -160,15 +160,15 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
 }
 
 /**
- * The multipart body, made with one copy. The boundary is a digest over fresh random bytes: no content can hold it by
- * intent, and none is searched for it.
+ * The multipart body, made with one copy. The boundary is made of fresh random bytes: no content can hold it by intent,
+ * and none is searched for it.
  */
 export function encodeApply(
   manifest: Manifest,
   parts: ReadonlyMap<string, readonly Uint8Array[]>,
   planBlob?: Uint8Array,
 ): { body: Buffer; contentType: string } {
-  const boundary = createHash("sha256").update(randomBytes(16)).digest("base64url");
+  const boundary = randomBytes(24).toString("base64url");
   const pieces: Uint8Array[] = [];
   const begin = (head: string): number =>
     pieces.push(

@@ -24,6 +24,8 @@ export interface BodyOptions {
 const PART_IN_MEMORY = 1024 * 1024;
 /** All parts together in memory, in bytes. */
 const BODY_IN_MEMORY = 4 * 1024 * 1024;
+/** A body of up to so many bytes is read whole before it is looked at. */
+const WHOLE_BYTES = 256 * 1024;
 const MANIFEST_BYTES = 16 * 1024 * 1024;
 const HEADER_BYTES = 4096;
 
@@ -175,12 +177,18 @@ export async function readApplyBody(request: IncomingMessage, options: BodyOptio
   const abandon = (): Promise<void> | undefined => sink?.abandon();
 
   try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      total += chunk.length;
-      if (total > LIMITS.applyBodyBytes) throw new AgentRequestError("the body is too large", 413);
-      if (closed) continue;
-      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const declared = Number(request.headers["content-length"] ?? Number.NaN);
+    if (declared <= WHOLE_BYTES) {
+      rest = Buffer.concat([rest, await readWhole(request)]);
       await consume();
+    } else {
+      for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        total += chunk.length;
+        if (total > LIMITS.applyBodyBytes) throw new AgentRequestError("the body is too large", 413);
+        if (closed) continue;
+        rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+        await consume();
+      }
     }
   } catch (error) {
     await abandon();
@@ -188,6 +196,17 @@ export async function readApplyBody(request: IncomingMessage, options: BodyOptio
   }
   if (!closed || manifest === undefined) throw new AgentRequestError("the body ends before its last part");
   return { manifest, parts, plan };
+}
+
+/** What a small change sends: an iteration over the stream would cost more than everything else that is done with it. */
+function readWhole(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    request.on("error", reject);
+    request.on("close", () => reject(new AgentRequestError("the connection ended before the body did")));
+  });
 }
 
 function parseField(header: string): Field {

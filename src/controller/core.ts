@@ -109,13 +109,14 @@ export function createController(ports: ControllerPorts): ControllerCore {
     },
   });
   let pods: readonly PodRef[] = [];
-  const capabilities = (): Readonly<Record<string, boolean>> =>
+  const capabilitiesNow = (): Readonly<Record<string, boolean>> =>
     capabilitiesOf(
       lowestVersion(pods.map((pod) => pod.version).filter((version) => version !== "")) ?? ports.haproxyVersion,
     );
+  let capabilities = capabilitiesNow();
   const iterations = new Iterations(
     source,
-    { pool, namespace, compile: ports.compile, capabilities, verdicts, shelf },
+    { pool, namespace, compile: ports.compile, capabilities: () => capabilities, verdicts, shelf },
     ports.agentPort,
   );
   const listPods = (): void => {
@@ -208,6 +209,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
   bus.observe("pods", (event) => {
     if (event.type !== "PODS.CHANGED") return;
     pods = event.pods;
+    capabilities = capabilitiesNow();
     sessions.follow(pods);
   });
   bus.subscribe("podList", ["RESOURCES.CHANGED", "WATCH.SYNCED", "ITERATION.ACCEPTED"], (event) => {

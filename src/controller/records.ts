@@ -49,6 +49,8 @@ export class Records {
   readonly #deps: RecordsDeps;
   #book: ConditionBook = EMPTY_BOOK;
   #podNames = new Map<string, string>();
+  /** What the last render said of objects. */
+  #noted: { readonly isolated: number; readonly events: readonly TemplateEvent[] } | undefined;
 
   constructor(deps: RecordsDeps) {
     this.#deps = deps;
@@ -192,6 +194,9 @@ export class Records {
 
   /** What a render said of single objects: components that failed, and what templates recorded. */
   noteObjects(isolated: readonly IsolatedFault[], events: readonly TemplateEvent[]): void {
+    // A render hands the same list on while no event came or went; with many standing warnings a comparison is not cheap.
+    if (isolated.length === 0 && this.#noted?.isolated === 0 && this.#noted.events === events) return;
+    this.#noted = { isolated: isolated.length, events };
     const warnings: Warning[] = [];
     this.#deps.faults.state("objects", [
       ...isolated.map(({ object, problem }) => ({

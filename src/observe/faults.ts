@@ -28,13 +28,15 @@ export class FaultRegistry {
     const before = this.#bySource.get(source) ?? [];
     if (faults.length === 0 && before.length === 0) return;
     const since = this.#now().toISOString();
-    const same = (a: Fault, b: Fault): boolean => a.object === b.object && a.reason === b.reason;
-    const after = faults.map((fault) => ({ ...fault, since: before.find((old) => same(old, fault))?.since ?? since }));
+    const keyOf = ({ object, reason }: Fault): string => `${object}\u0000${reason}`;
+    const sinceOf = new Map(before.toReversed().map((old) => [keyOf(old), old.since]));
+    const after = faults.map((fault) => ({ ...fault, since: sinceOf.get(keyOf(fault)) ?? since }));
     if (after.length === 0) this.#bySource.delete(source);
     else this.#bySource.set(source, after);
-    for (const fault of after)
-      if (!before.some((old) => same(old, fault) && old.message === fault.message)) this.#onChange(fault, "began");
-    for (const old of before) if (!after.some((fault) => same(old, fault))) this.#onChange(old, "ended");
+    const told = new Set(before.map((old) => `${keyOf(old)}\u0000${old.message}`));
+    for (const fault of after) if (!told.has(`${keyOf(fault)}\u0000${fault.message}`)) this.#onChange(fault, "began");
+    const stands = new Set(after.map(keyOf));
+    for (const old of before) if (!stands.has(keyOf(old))) this.#onChange(old, "ended");
   }
 
   /** Oldest first. */

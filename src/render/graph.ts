@@ -29,6 +29,8 @@ export class Graph {
   #snapshot: StoreSnapshot | undefined;
   #podsRevision: number | undefined;
   #capabilities = "";
+  /** The object that `#capabilities` is the text of. */
+  #capabilitiesOf: RenderContext["capabilities"] | undefined;
   #mode = "";
 
   constructor(sources: readonly IncrementalSource[], roots: readonly Root[], reads: ReadIndex) {
@@ -41,7 +43,8 @@ export class Graph {
   /** Marks what the new context invalidates. */
   advance(context: RenderContext): void {
     const { snapshot } = context;
-    const capabilities = canonicalJson(context.capabilities);
+    const capabilities =
+      context.capabilities === this.#capabilitiesOf ? this.#capabilities : canonicalJson(context.capabilities);
     const changes = this.#snapshot === undefined ? undefined : snapshot.changesSince(this.#snapshot);
     const fresh = changes === undefined || capabilities !== this.#capabilities || context.renderMode !== this.#mode;
     if (fresh) {
@@ -58,6 +61,7 @@ export class Graph {
     this.#snapshot = snapshot;
     this.#podsRevision = context.haproxyPods?.revision;
     this.#capabilities = capabilities;
+    this.#capabilitiesOf = context.capabilities;
     this.#mode = context.renderMode;
   }
 

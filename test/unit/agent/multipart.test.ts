@@ -17,12 +17,13 @@ test.after(() => rmSync(dir, { recursive: true, force: true }));
 const manifest = { plan_id: "p" } as Manifest;
 let staged = 0;
 
-/** A request whose body comes in chunks cut at the given places. */
+/** A request whose body comes in chunks cut at the given places; a small one whose length is declared is read whole. */
 function read(
   body: Buffer,
   contentType: string,
   cuts: readonly number[] = [],
   onManifest: (given: Manifest) => void = () => {},
+  declared = true,
 ): Promise<ApplyBody> {
   const chunks: Buffer[] = [];
   let from = 0;
@@ -31,7 +32,9 @@ function read(
     from = cut;
   }
   const stream = Readable.from(chunks, { objectMode: false });
-  const request = Object.assign(stream, { headers: { "content-type": contentType } }) as unknown as IncomingMessage;
+  const length = declared ? { "content-length": String(body.length) } : {};
+  const headers = { "content-type": contentType, ...length };
+  const request = Object.assign(stream, { headers }) as unknown as IncomingMessage;
   return readApplyBody(request, { onManifest, stagingPath: () => join(dir, String((staged += 1))) });
 }
 
@@ -44,10 +47,11 @@ test("what the client writes the agent reads, however the network cuts it", asyn
       fc.array(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 3 }), { maxLength: 4 }),
       fc.option(fc.uint8Array({ maxLength: 30 })),
       fc.array(fc.nat(3000), { maxLength: 12 }),
-      async (contents, plan, cuts) => {
+      fc.boolean(),
+      async (contents, plan, cuts, declared) => {
         const parts = new Map(contents.map((blocks, i) => [`maps/${i}.map`, blocks]));
         const { body, contentType } = encodeApply(manifest, parts, plan ?? undefined);
-        const got = await read(body, contentType, cuts);
+        const got = await read(body, contentType, cuts, undefined, declared);
         assert.equal(got.manifest, manifest);
         assert.equal([...got.parts.keys()], [...parts.keys()]);
         for (const [path, blocks] of parts)
@@ -62,7 +66,8 @@ test("line breaks and dashes inside a part are content", async () => {
   const tricky = Buffer.from("\r\n--\r\n\r\n----\r\n--x--\r\n");
   const { body, contentType } = encodeApply(manifest, new Map([["a", [tricky]]]));
   for (let cut = 0; cut < body.length; cut++)
-    assert.ok(bytesOf((await read(body, contentType, [cut])).parts.get("a"))!.equals(tricky));
+    for (const declared of [true, false])
+      assert.ok(bytesOf((await read(body, contentType, [cut], undefined, declared)).parts.get("a"))!.equals(tricky));
 });
 
 test("a large part goes to a staged file, a small one stays in memory", async () => {
