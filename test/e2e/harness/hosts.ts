@@ -86,7 +86,9 @@ export async function served(
           return answer.status === 200 && (by === undefined || answer.pod === by);
         },
         limitMs,
-      ),
+      ).catch((error: unknown) => {
+        throw new Error(`${String(error)}\n${cluster.tail()}`, { cause: error });
+      }),
     ),
   );
   return performance.now() - began;
