@@ -10,6 +10,7 @@ export { type Assembled, assemble, type Held, type Origin, type Override, type T
 export { type Dataplane, dataplaneOf, dataplaneTimings, leaseNameOf, logLevelOf } from "./defaults.ts";
 export { parseDuration } from "./durations.ts";
 export { type LoadedFiles, type LoadedObject, loadFiles, parseObjects } from "./files.ts";
+export { loadSchemaFiles, type SchemaFiles } from "./schemas.ts";
 export {
   assertUsable,
   type ConfigProblem,

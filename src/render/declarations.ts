@@ -1,11 +1,29 @@
 /** What templates may use besides the language's own functions: types of host objects, and globals by kind of entry point. */
-import type { GlobalDeclaration, HostTypeDeclaration } from "../templating/index.ts";
+import type { GlobalDeclaration, HostTypeDeclaration, ObjectType } from "../templating/index.ts";
 
-/** Host types for a configuration that watches these aliases. */
-export function hostTypes(aliases: readonly string[]): Readonly<Record<string, HostTypeDeclaration>> {
+/** Name of the host type of a store whose objects have a type of their own. */
+export const storeTypeName = (alias: string): string => `Store_${alias}`;
+
+/** Host types for a configuration that watches these resources; without a type a resource's objects are any. */
+export function hostTypes(
+  resources: ReadonlyMap<string, ObjectType | undefined>,
+): Readonly<Record<string, HostTypeDeclaration>> {
+  const aliases = [...resources.keys()];
+  const typed = aliases.filter((alias) => resources.get(alias) !== undefined);
+  const typedStore = (alias: string): HostTypeDeclaration => ({
+    methods: {
+      List: `func() []resources.${alias}.T`,
+      Fetch: `func(keys ...any) []resources.${alias}.T`,
+      GetSingle: `func(keys ...any) resources.${alias}.T`,
+      APIVersion: "func() string",
+    },
+  });
   return {
+    ...Object.fromEntries(typed.map((alias) => [storeTypeName(alias), typedStore(alias)])),
     Stores: {
-      members: Object.fromEntries(aliases.map((alias) => [alias, "Store"])),
+      members: Object.fromEntries(
+        aliases.map((alias) => [alias, resources.get(alias) === undefined ? "Store" : storeTypeName(alias)]),
+      ),
       unknownHint: `watchedResources has ${aliases.length === 0 ? "no entry" : aliases.join(", ")}`,
     },
     Store: {
@@ -35,17 +53,35 @@ export function hostTypes(aliases: readonly string[]): Readonly<Record<string, H
       methods: {
         Profile: "func(record any) (string, error)",
         Backend: "func(record any, text string) (string, error)",
+        BackendWhenAny: "func(record any, text string, cell string, keys any) (string, error)",
       },
-      unknownHint: "incremental snippets have Profile and Backend",
+      unknownHint: "incremental snippets have Profile, Backend and BackendWhenAny",
     },
-    Shared: {
+    Http: {
       methods: {
-        ComputeIfAbsent: { signature: "func(key string, factory any) (any, bool)", suspends: true },
-        Get: "func(key string) any",
+        Fetch: "func(url string, optionsAndAuth ...any) (string, error)",
+        Pending: "func(url string) bool",
+      },
+    },
+    Shared: { methods: SHARED },
+    ComponentShared: {
+      methods: {
+        ...SHARED,
+        Publish: "func(cell string, key string, value any) string",
+        PublishRanked: "func(cell string, key string, rank string, value any) string",
+        Unique: "func(cell string, key string, text string) string",
+        Select: "func(group string, cell string, key string) (any, bool)",
+        SelectValues: "func(group string, cell string) []any",
+        Count: "func(group string, cell string) int",
       },
     },
   };
 }
+
+const SHARED: NonNullable<HostTypeDeclaration["methods"]> = {
+  ComputeIfAbsent: { signature: "func(key string, factory any) (any, bool)", suspends: true },
+  Get: "func(key string) any",
+};
 
 const COMMON: Readonly<Record<string, GlobalDeclaration>> = {
   resources: { type: "Stores" },
@@ -57,6 +93,12 @@ const COMMON: Readonly<Record<string, GlobalDeclaration>> = {
   templateSnippets: { type: "[]string" },
   extraContext: { type: "map[string]any" },
   runtimeEnvironment: { type: "map[string]any" },
+  http: { type: "Http" },
+  resource: { type: "func(name string) Store", effect: false },
+  deriveResource: { type: "func(name string, item any, path string, value any) any" },
+  statusPatch: { type: "func(resource any, variants any) string" },
+  incremental_values: { type: "func(group string, cell string) []any", effect: false },
+  incremental_value_count: { type: "func(group string, cell string) int", effect: false },
   recordEvent: { type: "func(resource any, reason string, message string) string" },
   first_seen: { type: "func(parts ...any) bool", effect: false },
 };
@@ -76,6 +118,7 @@ export const GLOBALS: {
   },
   component: {
     ...COMMON,
+    shared: { type: "ComponentShared" },
     planRegistry: { type: "ComponentPlanRegistry" },
     source: { type: "string" },
     item: { type: "any" },

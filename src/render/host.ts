@@ -1,5 +1,8 @@
 /** The globals of one run: constants of the configuration, stores of the snapshot, and recorders for what the run declares. */
-import { callFunction, hostObject, type Suspension, TemplateFault } from "../templating/index.ts";
+import { callFunction, hostObject, type HostMethod, setAtPath, type Suspension, TemplateFault } from "../templating/index.ts";
+import { deriveCall, publishCall, referenceOf, statusPatchCall } from "./calls.ts";
+import { storeTypeName } from "./declarations.ts";
+import { checkUrl, httpRequest } from "./http.ts";
 import type { PathResolver } from "./paths.ts";
 import { type PlanRecorder, ProfileCache } from "./plan-registry.ts";
 import type { ReadIndex } from "./reads.ts";
@@ -16,6 +19,10 @@ export interface HostConstants {
   readonly extraContext: Readonly<Record<string, unknown>>;
   readonly snippets: readonly string[];
   readonly nonce: string;
+  /** Aliases whose objects have a type of their own. */
+  readonly typed: ReadonlySet<string>;
+  /** Groups of incremental snippets that publish values. */
+  readonly groups: ReadonlySet<string>;
 }
 
 /** What one run gets, and where it leaves what it declares. */
@@ -47,7 +54,14 @@ export class Host {
   constructor(constants: HostConstants, stores: ReadonlyMap<string, ViewHolder>, pods: ViewHolder, reads: ReadIndex) {
     this.#constants = constants;
     const members: Record<string, unknown> = {};
-    for (const [alias, holder] of stores) members[alias] = storeObject(alias, `resources.${alias}`, holder, reads);
+    /** The same stores without types of their own, for resource(name). */
+    const untyped = new Map<string, unknown>();
+    for (const [alias, holder] of stores) {
+      untyped.set(alias, storeObject(alias, `resources.${alias}`, holder, reads));
+      members[alias] = constants.typed.has(alias)
+        ? storeObject(alias, `resources.${alias}`, holder, reads, storeTypeName(alias))
+        : untyped.get(alias);
+    }
     this.#common = {
       resources: hostObject("Stores", {}, members),
       controller: hostObject(
@@ -65,6 +79,31 @@ export class Host {
       runtimeEnvironment: { GOMAXPROCS: 1 },
       shared: this.#sharedObject(),
       first_seen: (...parts: readonly unknown[]): boolean => this.#run.recorder.shared.firstSeen(parts),
+      resource: (name: string): unknown => {
+        const store = untyped.get(name);
+        if (store === undefined)
+          throw new TemplateFault(
+            `resource: there is no watched resource ${JSON.stringify(name)}`,
+            `watchedResources has ${[...untyped.keys()].join(", ") || "no entry"}`,
+          );
+        return store;
+      },
+      deriveResource: (alias: string, item: unknown, path: string, value: unknown): unknown => {
+        this.#run.permit("deriveResource", "deriveResource");
+        if (!untyped.has(alias))
+          throw new TemplateFault(`deriveResource: there is no watched resource ${JSON.stringify(alias)}`);
+        const derived = setAtPath(item, path, value);
+        this.#run.recorder.call(deriveCall(alias, item, path, derived));
+        return derived;
+      },
+      statusPatch: (resource: unknown, variants: unknown): string => {
+        this.#run.permit("statusPatch", "statusPatch");
+        this.#run.recorder.call(statusPatchCall(resource, variants));
+        return "";
+      },
+      incremental_values: (group: string, cell: string): readonly unknown[] => this.#values(group, cell),
+      incremental_value_count: (group: string, cell: string): number => this.#values(group, cell).length,
+      http: this.#httpObject(),
       recordEvent: (resource: unknown, reason: string, message: string): string => {
         this.#run.permit("recordEvent", "recordEvent");
         this.#run.recorder.events.push(templateEvent(resource, reason, message));
@@ -78,7 +117,12 @@ export class Host {
       currentFiles: {},
       admissionSubject: { namespace: "", name: "", stores: {} },
     };
-    this.#forComponents = { ...this.#common, planRegistry: this.#componentPlan(), props: {} };
+    this.#forComponents = {
+      ...this.#common,
+      shared: this.#componentShared(),
+      planRegistry: this.#componentPlan(),
+      props: {},
+    };
   }
 
   /** What holds for one render. */
@@ -161,12 +205,75 @@ export class Host {
         this.#run.permit("backendPlan", "planRegistry.Backend");
         return this.#run.recorder.plan.backend(record, text);
       },
+      BackendWhenAny: (_record: unknown, text: string, cell: string, keys: unknown): string => {
+        this.#run.permit("backendPlan", "planRegistry.BackendWhenAny");
+        if (!Array.isArray(keys)) throw new TemplateFault("planRegistry.BackendWhenAny: keys are no list");
+        this.#run.recorder.call(publishCall("planRegistry.BackendWhenAny", cell, keys.map(String).join(" "), text));
+        return "";
+      },
+    });
+  }
+
+  /** Values that a group published in a cell: none as long as publishing is only recorded. */
+  #values(group: string, cell: string): readonly unknown[] {
+    if (!this.#constants.groups.has(group))
+      throw new TemplateFault(
+        `no incremental snippet publishes values in a group ${JSON.stringify(group)}`,
+        "give a snippet incremental.group and the effect publishValue",
+      );
+    if (cell === "") throw new TemplateFault("the cell has no name");
+    return [];
+  }
+
+  #httpObject(): unknown {
+    return hostObject("Http", {
+      Fetch: (url: string, ...rest: readonly unknown[]): string => {
+        const request = httpRequest(url, rest);
+        this.#run.recorder.request(request);
+        if (request.critical)
+          throw new TemplateFault(
+            `http.Fetch: ${url} is critical and has no content yet`,
+            "without critical the content is empty until it is there",
+          );
+        return "";
+      },
+      Pending: (url: string): boolean => checkUrl(url, "http.Pending") !== "",
     });
   }
 
   #sharedObject(): unknown {
+    return hostObject("Shared", this.#sharedMethods());
+  }
+
+  /** Components have methods beside: what they publish for others, and reading what others published. */
+  #componentShared(): unknown {
+    const publish = (call: "shared.Publish" | "shared.PublishRanked" | "shared.Unique") => {
+      return (cell: string, key: string, value: unknown, rank = ""): string => {
+        this.#run.permit("publishValue", call);
+        if (call === "shared.PublishRanked" && rank === "")
+          throw new TemplateFault("shared.PublishRanked: the rank is empty", "use shared.Publish for values without rank");
+        this.#run.recorder.call(publishCall(call, cell, key, value, rank));
+        return "";
+      };
+    };
+    const ranked = publish("shared.PublishRanked");
+    return hostObject("ComponentShared", {
+      ...this.#sharedMethods(),
+      Publish: publish("shared.Publish"),
+      PublishRanked: (cell: string, key: string, rank: string, value: unknown): string => ranked(cell, key, value, rank),
+      Unique: publish("shared.Unique"),
+      Select: (group: string, cell: string, _key: string): readonly [unknown, boolean] => [
+        this.#values(group, cell)[0] ?? null,
+        false,
+      ],
+      SelectValues: (group: string, cell: string): readonly unknown[] => this.#values(group, cell),
+      Count: (group: string, cell: string): number => this.#values(group, cell).length,
+    });
+  }
+
+  #sharedMethods(): Readonly<Record<string, HostMethod>> {
     const current = (): SharedValues => this.#run.recorder.shared;
-    return hostObject("Shared", {
+    return {
       Get: (key: string): unknown => current().get(key),
       *ComputeIfAbsent(key: string, factory: unknown): Generator<Suspension, readonly [unknown, boolean], unknown> {
         const shared = current();
@@ -175,37 +282,20 @@ export class Host {
         shared.set(key, value);
         return [value, true];
       },
-    });
+    };
   }
 }
 
 /** Reasons are names in CamelCase (Event API); messages are cut at 1,024 bytes by the API server. */
 function templateEvent(resource: unknown, reason: string, message: string): TemplateEvent {
-  const object = resource as {
-    readonly apiVersion?: unknown;
-    readonly kind?: unknown;
-    readonly metadata?: Readonly<Record<string, unknown>>;
-  } | null;
-  const text = (value: unknown): string => (typeof value === "string" ? value : "");
-  if (text(object?.kind) === "" || text(object?.metadata?.["name"]) === "") {
-    throw new TemplateFault(
-      "recordEvent wants a resource for its first argument",
-      "give an object as the store returned it",
-    );
-  }
+  const { resourceVersion: _, ...object } = referenceOf(resource, "recordEvent");
   if (!/^[A-Z][A-Za-z0-9]{0,127}$/.test(reason))
     throw new TemplateFault(
       `recordEvent got the reason ${JSON.stringify(reason)}`,
       "a reason is one word in CamelCase",
     );
   return {
-    object: {
-      apiVersion: text(object?.apiVersion),
-      kind: text(object?.kind),
-      namespace: text(object?.metadata?.["namespace"]),
-      name: text(object?.metadata?.["name"]),
-      uid: text(object?.metadata?.["uid"]),
-    },
+    object,
     reason,
     message: message.length > 1000 ? `${message.slice(0, 1000)}…` : message,
   };

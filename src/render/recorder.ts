@@ -4,7 +4,8 @@ import type { PathResolver } from "./paths.ts";
 import { NOTHING_DECLARED, PlanRecorder, type ProfileCache } from "./plan-registry.ts";
 import { FileRecorder } from "./registered-files.ts";
 import { SharedValues } from "./shared.ts";
-import type { TemplateEvent } from "./types.ts";
+import { HttpRequests } from "./http.ts";
+import type { HttpRequest, RecordedCall, TemplateEvent } from "./types.ts";
 import { EMPTY_RESULT, type RunResult } from "./unit.ts";
 
 export class Recorder {
@@ -15,6 +16,8 @@ export class Recorder {
   #files: FileRecorder | undefined;
   #events: TemplateEvent[] | undefined;
   #shared: SharedValues | undefined;
+  #calls: RecordedCall[] | undefined;
+  #requests: HttpRequests | undefined;
 
   /** `shared` = values shared with other runs; absent = the run has its own. */
   constructor(nonce: string, paths: PathResolver, profiles: ProfileCache, shared?: SharedValues) {
@@ -36,6 +39,17 @@ export class Recorder {
     return (this.#events ??= []);
   }
 
+  /** Notes a call whose consequences lie outside the render. */
+  call(call: RecordedCall): void {
+    (this.#calls ??= []).push(call);
+  }
+
+  /** Notes a request for content; a fault when the run asks for the same URL in another way. */
+  request(request: HttpRequest): void {
+    (this.#requests ??= new HttpRequests()).add(request);
+    this.call(request);
+  }
+
   get shared(): SharedValues {
     return (this.#shared ??= new SharedValues());
   }
@@ -47,6 +61,7 @@ export class Recorder {
       declared: this.#plan?.declared() ?? NOTHING_DECLARED,
       events: this.#events ?? EMPTY_RESULT.events,
       files: this.#files?.files() ?? EMPTY_RESULT.files,
+      calls: this.#calls ?? EMPTY_RESULT.calls,
     };
   }
 }

@@ -7,6 +7,7 @@ import {
   createEngine,
   type CompiledSet,
   Profile,
+  type Schemas,
   type TemplateProblem,
   type TemplateSource,
 } from "../templating/index.ts";
@@ -19,6 +20,8 @@ import { type Folders, PathResolver } from "./paths.ts";
 import { PostProcessing, type ProcessorSpec } from "./post-processing.ts";
 import { ReadIndex } from "./reads.ts";
 import { SharedValues } from "./shared.ts";
+import { Notices } from "./notices.ts";
+import { publishingGroups, resourceTypes } from "./resource-types.ts";
 import { type SliceOptions, Slices, systemMilliseconds } from "./slices.ts";
 import type { ViewHolder } from "./stores-host.ts";
 import type {
@@ -44,9 +47,23 @@ export interface RenderSource extends TemplateSource {
 
 /** What render needs of a HAProxyTemplateConfig's (merged) specification. */
 export interface RenderSpec {
-  readonly watchedResources?: Readonly<Record<string, { readonly indexBy?: readonly string[] }>>;
+  readonly watchedResources?: Readonly<
+    Record<
+      string,
+      { readonly indexBy?: readonly string[]; readonly apiVersion?: string; readonly resources?: string }
+    >
+  >;
   readonly templateSnippets?: Readonly<
-    Record<string, { readonly incremental?: { readonly source?: string; readonly effects?: readonly string[] } }>
+    Record<
+      string,
+      {
+        readonly incremental?: {
+          readonly source?: string;
+          readonly group?: string;
+          readonly effects?: readonly string[];
+        };
+      }
+    >
   >;
   readonly haproxyConfig?: Processed;
   readonly maps?: Readonly<Record<string, Processed & { readonly ordered?: boolean }>>;
@@ -61,6 +78,10 @@ export interface RenderServiceOptions {
   readonly sources: readonly RenderSource[];
   /** The `dataplane` block with its defaults. */
   readonly dataplane: Folders & Readonly<Record<string, unknown>>;
+  /** Schemas of resources: objects of those that are watched have types then. */
+  readonly schemas?: Schemas;
+  /** The instant of a render in milliseconds since 1970 (default Date.now), for templates that ask. */
+  readonly wallClock?: () => number;
   /** Length of a slice of work between two turns of the event loop, in ms (default 6). */
   readonly sliceMs?: number;
   /** Monotonic milliseconds (default performance.now). */
@@ -96,6 +117,10 @@ class Service implements RenderService {
   readonly #stores: ReadonlyMap<string, ViewHolder>;
   readonly #pods: ViewHolder = { view: undefined, keys: 2 };
   readonly #slices: SliceOptions;
+  readonly #wallClock: () => number;
+  readonly #notices = new Notices();
+  /** The instant of the present render. */
+  #instant = 0;
   /** Units that ran since assembly took units over. */
   #ranInstances = new Set<Instance>();
   #ranRoots = new Set<Root>();
@@ -120,6 +145,7 @@ class Service implements RenderService {
     };
     this.#profile = options.profile;
     this.#profileStays = options.profile !== undefined;
+    this.#wallClock = options.wallClock ?? Date.now;
     const paths = new PathResolver(options.dataplane);
     this.#roots = rootSpecs(spec, paths).map((root) => new Root(root));
     const incremental = new Map<string, IncrementalSource>();
@@ -127,7 +153,8 @@ class Service implements RenderService {
       if (settings?.source !== undefined)
         incremental.set(snippet, { snippet, source: settings.source, effects: new Set(settings.effects ?? []) });
     }
-    const aliases = Object.keys(spec.watchedResources ?? {}).sort();
+    const types = resourceTypes(spec, options.schemas);
+    const aliases = [...types.keys()];
     const engine = (components: Iterable<string>): CompiledSet =>
       createEngine({
         sources: options.sources,
@@ -137,7 +164,8 @@ class Service implements RenderService {
         ],
         incremental: (name) => incremental.has(name),
         globals: GLOBALS,
-        hostTypes: hostTypes(aliases),
+        hostTypes: hostTypes(types),
+        resources: types,
       });
     // A snippet counts only where a root reaches it; mostly all incremental ones are mounted somewhere.
     const all = engine(incremental.keys());
@@ -159,7 +187,15 @@ class Service implements RenderService {
     const extraContext = spec.templatingSettings?.extraContext ?? {};
     const nonce = options.nonce ?? randomBytes(9).toString("base64url");
     this.#host = new Host(
-      { paths, dataplane: options.dataplane, extraContext, snippets, nonce },
+      {
+        paths,
+        dataplane: options.dataplane,
+        extraContext,
+        snippets,
+        nonce,
+        typed: new Set(aliases.filter((alias) => types.get(alias) !== undefined)),
+        groups: publishingGroups(spec),
+      },
       this.#stores,
       this.#pods,
       this.#reads,
@@ -169,6 +205,7 @@ class Service implements RenderService {
   async render(context: RenderContext, signal: AbortSignal): Promise<RenderOutcome> {
     const { now } = this.#slices;
     const started = now();
+    this.#instant = this.#wallClock();
     signal.throwIfAborted();
     if (!this.#profileStays && started - this.#profileAsked > PROFILE_MS) this.#profile = undefined;
     for (const [alias, holder] of this.#stores) holder.view = context.snapshot.alias(alias);
@@ -195,7 +232,10 @@ class Service implements RenderService {
       (snippet) => this.#graph.instances(snippet),
       slices,
     );
-    for (const instance of this.#graph.gone) if (this.#eventful.delete(instance)) this.#events = undefined;
+    for (const instance of this.#graph.gone) {
+      if (this.#eventful.delete(instance)) this.#events = undefined;
+      this.#notices.instanceChanged(instance, true);
+    }
     this.#graph.gone = [];
     this.#ranInstances = new Set();
     this.#ranRoots = new Set();
@@ -212,6 +252,7 @@ class Service implements RenderService {
     const result: RenderResult = {
       plan,
       events: (this.#events ??= this.#gatherEvents()),
+      notCarriedOut: this.#notices.all(this.#roots),
       cacheState: this.#rendered ? "warm" : "cold",
       stats: { components: this.#graph.size, executed, durationMs: now() - started, longestSliceMs: slices.longestMs },
     };
@@ -249,6 +290,7 @@ class Service implements RenderService {
       if (instance.result !== before) {
         this.#ranInstances.add(instance);
         if (before.events.length > 0 || instance.result.events.length > 0) this.#events = undefined;
+        this.#notices.instanceChanged(instance);
         for (const root of this.#roots) if (root.inlined.has(instance.snippet)) root.clean = false;
         if (instance.result.events.length > 0) this.#eventful.add(instance);
         else this.#eventful.delete(instance);
@@ -301,6 +343,7 @@ class Service implements RenderService {
       root.mounted = new Set([...mounts, ...root.inlined]);
       this.#ranRoots.add(root);
       this.#events = undefined;
+      this.#notices.rootRan();
     } catch (error) {
       root.problem = problemOf(error, root.spec.template, slices);
     }
@@ -313,7 +356,7 @@ class Service implements RenderService {
     template: string,
     host: RunHost,
     slices: Slices,
-    renderIncremental: (snippet: string) => string = () => "",
+    renderIncremental?: (snippet: string) => string,
   ): Promise<RunResult> {
     this.#reads.begin();
     const sink = new OutputSink(host.recorder.tokens);
@@ -321,7 +364,9 @@ class Service implements RenderService {
       globals: host.globals,
       sink,
       due: slices.due,
-      renderIncremental,
+      renderIncremental: renderIncremental ?? (() => ""),
+      // What an instance gives is kept, so it sees the clock only where the answer is kept on purpose.
+      ...(renderIncremental === undefined ? { instant: this.#instant } : { now: this.#instant }),
       ...(this.#profile !== undefined && { profile: this.#profile }),
     });
     try {

@@ -13,7 +13,14 @@ export interface ViewHolder {
 /** Name under which reads of the HAProxy pods are noted; no alias can have it. */
 export const PODS = "\u0002haproxy_pods";
 
-export function storeObject(alias: string, shownName: string, holder: ViewHolder, reads: ReadIndex): unknown {
+/** `type` = the host type's name: stores of resources with a schema have one of their own. */
+export function storeObject(
+  alias: string,
+  shownName: string,
+  holder: ViewHolder,
+  reads: ReadIndex,
+  type = "Store",
+): unknown {
   const checked = (method: string, given: readonly unknown[]): string[] => {
     if (given.length === 0 || given.length > holder.keys) {
       throw new TemplateFault(
@@ -25,7 +32,7 @@ export function storeObject(alias: string, shownName: string, holder: ViewHolder
     reads.keys(alias, keys);
     return keys;
   };
-  return hostObject("Store", {
+  return hostObject(type, {
     List: (): readonly KubeObject[] => {
       reads.list(alias);
       return holder.view?.list() ?? [];

@@ -2,6 +2,7 @@
 import type { AliasView, KubeObject, StoreSnapshot } from "../stores/types.ts";
 import type { RenderPlan } from "../plan/types.ts";
 import type { ProfileRow } from "../templating/index.ts";
+import type { HttpAuth } from "./http.ts";
 import type { TemplateProblem } from "../templating/types.ts";
 
 /** Everything a render reads besides the stores. Equal inputs give equal bytes. */
@@ -27,9 +28,75 @@ export interface TemplateEvent {
   readonly message: string;
 }
 
+/** A resource that a call speaks of. */
+export interface ObjectReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+export type StatusVariant = "rendered" | "deployed" | "renderFailed" | "deployFailed";
+
+/** `http.Fetch`, checked. Without content a fetch gives "", or fails the render where it is critical. */
+export interface HttpRequest {
+  readonly call: "http.Fetch";
+  readonly subject: string;
+  readonly url: string;
+  /** Time between two refreshes; 0 = fetched once. */
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  /** Attempts beside the first. */
+  readonly retries: number;
+  readonly critical: boolean;
+  /** Status codes that count as an answer; empty = 200 to 299. */
+  readonly acceptStatus: readonly number[];
+  readonly auth: HttpAuth | undefined;
+}
+
+/** A call that was checked and recorded. `subject` says in a few words what it is about. */
+export type RecordedCall =
+  | HttpRequest
+  | {
+      readonly call: "statusPatch";
+      readonly subject: string;
+      readonly object: ObjectReference;
+      /** Content below `.status`, by outcome. */
+      readonly variants: Readonly<Partial<Record<StatusVariant, Readonly<Record<string, unknown>>>>>;
+    }
+  | {
+      readonly call: "deriveResource";
+      readonly subject: string;
+      readonly alias: string;
+      readonly object: ObjectReference;
+      readonly path: string;
+      readonly derived: unknown;
+    }
+  | {
+      readonly call: "shared.Publish" | "shared.PublishRanked" | "shared.Unique" | "planRegistry.BackendWhenAny";
+      readonly subject: string;
+      readonly cell: string;
+      readonly key: string;
+      readonly value: unknown;
+      readonly rank: string;
+    };
+
+/** A recorded call in the outcome of a render. */
+export interface CallNotice {
+  readonly call: RecordedCall;
+  /** Root template or incremental snippet that made it. */
+  readonly template: string;
+  /** `http.Fetch https://…: recorded, not carried out yet`. */
+  readonly message: string;
+}
+
 export interface RenderResult {
   readonly plan: RenderPlan;
   readonly events: readonly TemplateEvent[];
+  /** Calls that this version records without carrying them out, each once. */
+  readonly notCarriedOut?: readonly CallNotice[];
   /** cold = all components ran; warm = only the affected ones; replay = nothing changed, the former result. */
   readonly cacheState: "cold" | "warm" | "replay";
   readonly stats: {

@@ -6,7 +6,7 @@ import type { Segment } from "./output.ts";
 import { type Declared, NOTHING_DECLARED } from "./plan-registry.ts";
 import type { ReadEntry, Unit } from "./reads.ts";
 import type { RegisteredFile } from "./registered-files.ts";
-import type { TemplateEvent } from "./types.ts";
+import type { RecordedCall, TemplateEvent } from "./types.ts";
 
 /** What a run that went well leaves. */
 export interface RunResult {
@@ -14,9 +14,16 @@ export interface RunResult {
   readonly declared: Declared;
   readonly events: readonly TemplateEvent[];
   readonly files: ReadonlyMap<string, RegisteredFile>;
+  readonly calls: readonly RecordedCall[];
 }
 
-export const EMPTY_RESULT: RunResult = { segments: [], declared: NOTHING_DECLARED, events: [], files: new Map() };
+export const EMPTY_RESULT: RunResult = {
+  segments: [],
+  declared: NOTHING_DECLARED,
+  events: [],
+  files: new Map(),
+  calls: [],
+};
 
 /** One incremental snippet for one object of its source. Keeps its last good result while it fails. */
 export class Instance implements Unit {

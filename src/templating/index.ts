@@ -17,9 +17,12 @@ export { callFunction, hostObject, HostObject, pendingRead, PendingRead, type Ho
 export { Profile, type ProfileRow } from "./profile.ts";
 export { LimitFault, RestartNeeded, TemplateFault } from "./runtime/faults.ts";
 export { DEFAULT_DEPTH, DEFAULT_FUEL, DEFAULT_OUTPUT } from "./runtime/limits.ts";
+export { setAtPath } from "./functions/jsonpath.ts";
+export { durationOf } from "./functions/durations.ts";
 export { families } from "./functions/registry.ts";
 export { functionsPage } from "./functions/reference.ts";
 export type { TemplateFunction } from "./functions/define.ts";
+export { readSchemas, type ObjectType, type Schemas } from "./schema/index.ts";
 export type { GlobalDeclaration, HostTypeDeclaration, MethodDeclaration } from "./check/declarations.ts";
 export type {
   CompiledSet,

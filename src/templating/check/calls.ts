@@ -2,7 +2,7 @@
 import { commas, literal, type Code } from "../emit/code.ts";
 import { hostileNames } from "../runtime/guards.ts";
 import { namedType } from "../syntax/expressions.ts";
-import type { Expression } from "../syntax/tree.ts";
+import type { Expression, RenderExpression } from "../syntax/tree.ts";
 import { Rendering } from "./rendering.ts";
 import type { MacroInfo, Value } from "./scope.ts";
 import {

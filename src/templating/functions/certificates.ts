@@ -1,5 +1,6 @@
 /** Certificates. Nothing here throws for what a text holds, and nothing shows a key. */
-import { createPrivateKey, hash, X509Certificate, type KeyObject } from "node:crypto";
+import { createPrivateKey, createPublicKey, hash, X509Certificate, type KeyObject } from "node:crypto";
+import { TemplateFault } from "../runtime/faults.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { define, type TemplateFunction } from "./define.ts";
 import { textOf } from "../runtime/text.ts";
@@ -162,7 +163,61 @@ function judge(certificate: string, keyText: string): Judgement {
   return { info: { ...info, valid: true }, from, to };
 }
 
+const CURVES: Readonly<Record<string, readonly [name: string, bits: number]>> = {
+  prime256v1: ["P-256", 256],
+  secp384r1: ["P-384", 384],
+  secp521r1: ["P-521", 521],
+  secp256k1: ["secp256k1", 256],
+};
+const ALGORITHMS: Readonly<Record<string, readonly [name: string, bits: number]>> = {
+  rsa: ["RSA", 0],
+  "rsa-pss": ["RSA-PSS", 0],
+  ec: ["ECDSA", 0],
+  ed25519: ["Ed25519", 256],
+  ed448: ["Ed448", 456],
+};
+
+function publicKeyInfo(pem: string): Record<string, unknown> {
+  const refuse = (why: string): never => {
+    throw new TemplateFault(`public_key_info: ${why}`);
+  };
+  const found = [...pem.matchAll(BLOCK)];
+  if (found.some((block) => block[1]!.endsWith("PRIVATE KEY"))) refuse("the text holds a private key");
+  if (found.length === 0) refuse("the text holds no PEM block");
+  if (found.length > 1 || pem.replace(BLOCK, "").trim() !== "") refuse("the text holds more than one PEM block");
+  const [block] = found;
+  if (block![1] !== "PUBLIC KEY" && block![1] !== "RSA PUBLIC KEY")
+    refuse(`the text holds a PEM block of the kind ${block![1]}, not PUBLIC KEY`);
+  const key = attempt(() => createPublicKey(block![0])) ?? refuse("the public key cannot be read");
+  const type = key.asymmetricKeyType ?? "";
+  const [algorithm, bits] = Object.hasOwn(ALGORITHMS, type) ? ALGORITHMS[type]! : [type, 0];
+  const { modulusLength, namedCurve = "" } = key.asymmetricKeyDetails ?? {};
+  const [curve, curveBits] = Object.hasOwn(CURVES, namedCurve) ? CURVES[namedCurve]! : [namedCurve, 0];
+  return {
+    algorithm,
+    bits: modulusLength ?? (curveBits || bits),
+    curve,
+    pem: key.export({ type: "spki", format: "pem" }),
+  };
+}
+
+const EXAMPLE_KEY =
+  "-----BEGIN PUBLIC KEY-----\\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\\n-----END PUBLIC KEY-----\\n";
+
 export const certificateFunctions: readonly TemplateFunction[] = [
+  define({
+    name: "public_key_info",
+    signature: "func(pem string) (map[string]any, error)",
+    doc: "What a PEM public key (PUBLIC KEY or RSA PUBLIC KEY) is: algorithm (RSA, ECDSA, Ed25519 …), bits, curve (P-256 …, or the empty string) and pem, the key written as PUBLIC KEY. A private key, a second block, other text or a key that cannot be read is an error.",
+    examples: [
+      [`{% var key = public_key_info("${EXAMPLE_KEY}") %}{{ key.algorithm }} {{ key.bits }}`, "Ed25519 256"],
+      ['{% var _, err = public_key_info("x") %}{{ err }}', "public_key_info: the text holds no PEM block"],
+    ],
+    run: (runtime: Runtime, pem: string) => {
+      runtime.charge(500 + (pem.length >> 2));
+      return publicKeyInfo(pem);
+    },
+  }),
   define({
     name: "certificate_info",
     signature: "func(certificate any, key any) map[string]any",

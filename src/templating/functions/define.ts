@@ -16,6 +16,8 @@ export interface TemplateFunction {
   readonly resultType?: (args: readonly Type[]) => Type;
   /** Calling it as a statement makes sense. */
   readonly effect?: boolean;
+  /** It depends on the clock or on chance: refused in incremental snippets, whose output is kept. */
+  readonly clock?: boolean;
 }
 
 export function define(fn: TemplateFunction): TemplateFunction {

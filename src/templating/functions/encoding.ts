@@ -1,67 +1,41 @@
-/** Encodings, hashes, YAML and JSONPath. */
-import { createHash } from "node:crypto";
-import { parseDocument } from "yaml";
+/** Encodings, hashes, JSON, YAML and random bytes. */
+import { createHash, createHmac } from "node:crypto";
+import { parseDocument, stringify } from "yaml";
+import { bytesOfText, textOfBytes } from "../runtime/bytes.ts";
 import { TemplateFault } from "../runtime/faults.ts";
+import { setMember } from "../runtime/guards.ts";
+import { ErrorValue } from "../runtime/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { define, type TemplateFunction } from "./define.ts";
-import { memberOf } from "./paths.ts";
-import { scalarText } from "./values.ts";
+import { isMap } from "./maps.ts";
+import { jsonText, scalarText } from "./values.ts";
 
 const hash = (name: string) => (runtime: Runtime, s: string) => (
   runtime.charge(8 + (s.length >> 4)),
-  createHash(name).update(s).digest("hex")
+  createHash(name).update(bytesOfText(s)).digest("hex")
 );
 
-/** Steps of a JSONPath of keys, elements and `[*]`. */
-function jsonPath(path: string): (string | number | undefined)[] {
-  let rest = path
-    .trim()
-    .replace(/^\{(.*)\}$/s, "$1")
-    .replace(/^\$/, "");
-  const steps: (string | number | undefined)[] = [];
-  while (rest !== "") {
-    const step = /^\.((?:\\.|[^.[\]\\])+)|^\[(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|(\d+)|(\*))\]|^\.?(\*)/s.exec(
-      steps.length === 0 && !/^[.[]/.test(rest) ? `.${rest}` : rest,
-    );
-    if (step === null)
-      throw new TemplateFault(
-        `jsonpathGet: cannot read path ${JSON.stringify(path)} at ${JSON.stringify(rest)}`,
-        "use dotted keys, ['key'], [0] and [*]",
-      );
-    const consumed = steps.length === 0 && !/^[.[]/.test(rest) ? step[0].length - 1 : step[0].length;
-    rest = rest.slice(consumed);
-    const key = step[1] ?? step[2] ?? step[3];
-    steps.push(key !== undefined ? key.replace(/\\(.)/gs, "$1") : step[4] !== undefined ? Number(step[4]) : undefined);
-  }
-  return steps;
+/** A text's bytes, or the bytes of a []byte. */
+function bytesGiven(v: unknown, fn: string): Buffer {
+  if (!Array.isArray(v)) return bytesOfText(scalarText(v, fn));
+  for (const byte of v as unknown[])
+    if (typeof byte !== "number" || !Number.isInteger(byte) || byte < 0 || byte > 255)
+      throw new TemplateFault(`${fn}: the list is no []byte`, "use toJSON() or join()");
+  return Buffer.from(v as number[]);
 }
 
-function follow(runtime: Runtime, value: unknown, steps: readonly (string | number | undefined)[]): unknown {
-  let at = value;
-  for (let i = 0; i < steps.length; i++) {
-    const step = steps[i];
-    runtime.charge(1);
-    if (step === undefined) {
-      const items: unknown[] = Array.isArray(at)
-        ? at
-        : typeof at === "object" && at !== null
-          ? Object.keys(at)
-              .sort()
-              .map((key) => memberOf(at, key))
-          : [];
-      return items.map((item) => follow(runtime, item, steps.slice(i + 1))).filter((item) => item !== null);
-    }
-    at = typeof step === "number" ? (Array.isArray(at) ? ((at[step] as unknown) ?? null) : null) : memberOf(at, step);
-    if (at === null) return null;
-  }
-  return at;
-}
+const keyed = (name: string) => (runtime: Runtime, message: string, key: string) => {
+  runtime.charge(16 + (message.length >> 4));
+  return createHmac(name, bytesOfText(key)).update(bytesOfText(message)).digest("base64");
+};
+
+const MOST_RANDOM = 65_536;
 
 export const encodingFunctions: readonly TemplateFunction[] = [
   define({
     name: "b64decode",
     signature: "func(text any) (string, error)",
-    doc: "Decodes standard base64 with padding; line ends are ignored. Anything else is an error. Lenient.",
+    doc: "Decodes standard base64 with padding; line ends are ignored. Anything else is an error. The bytes may be any. Lenient.",
     examples: [
       ['{{ b64decode("aMOpbGxv") }}', "héllo"],
       ['{% var v, err = b64decode("?") %}{{ err }}', "b64decode: illegal base64 data"],
@@ -71,18 +45,29 @@ export const encodingFunctions: readonly TemplateFunction[] = [
       runtime.charge(encoded.length >> 4);
       if (encoded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(encoded))
         throw new TemplateFault("b64decode: illegal base64 data");
-      return Buffer.from(encoded, "base64").toString("utf8");
+      return textOfBytes(Buffer.from(encoded, "base64"));
     },
   }),
   define({
     name: "b64encode",
     signature: "func(text any) string",
-    doc: "Standard base64 with padding of the text's UTF-8 bytes. Lenient.",
-    examples: [['{{ b64encode("héllo") }}', "aMOpbGxv"]],
+    doc: "Standard base64 with padding of the text's bytes, or of a []byte. Lenient.",
+    examples: [['{{ b64encode("héllo") }} {{ b64encode([]byte{255, 0}) }}', "aMOpbGxv /wA="]],
     run: (r: Runtime, text: unknown) => {
-      const s = scalarText(text, "b64encode");
-      r.chargeText(s.length);
-      return Buffer.from(s).toString("base64");
+      const bytes = bytesGiven(text, "b64encode");
+      r.chargeText(bytes.length * 2);
+      return bytes.toString("base64");
+    },
+  }),
+  define({
+    name: "base64",
+    signature: "func(text any) string",
+    doc: "Another name of b64encode.",
+    examples: [['{{ base64("a") }}', "YQ=="]],
+    run: (r: Runtime, text: unknown) => {
+      const bytes = bytesGiven(text, "base64");
+      r.chargeText(bytes.length * 2);
+      return bytes.toString("base64");
     },
   }),
   define({
@@ -107,10 +92,28 @@ export const encodingFunctions: readonly TemplateFunction[] = [
   }),
   define({
     name: "hex",
-    signature: "func(text string) string",
-    doc: "Hexadecimal digits of the text's bytes.",
+    signature: "func(text any) string",
+    doc: "Hexadecimal digits of the text's bytes, or of a []byte. Lenient.",
     examples: [['{{ hex("AZ") }}', "415a"]],
-    run: (_: Runtime, s: string) => Buffer.from(s).toString("hex"),
+    run: (r: Runtime, text: unknown) => {
+      const bytes = bytesGiven(text, "hex");
+      r.chargeText(bytes.length * 2);
+      return bytes.toString("hex");
+    },
+  }),
+  define({
+    name: "hmacSHA1",
+    signature: "func(message string, key string) string",
+    doc: "HMAC of the message with SHA-1, in base64.",
+    examples: [['{{ hmacSHA1("a", "k") }}', "QOfUQcrbF7B/BQNBqiOmgg7YHIs="]],
+    run: keyed("sha1"),
+  }),
+  define({
+    name: "hmacSHA256",
+    signature: "func(message string, key string) string",
+    doc: "HMAC of the message with SHA-256, in base64.",
+    examples: [['{{ hmacSHA256("a", "k") }}', "eNqRUR5nVYf1ud94vt669VYNoqu4gWLuh13N90SVHZ4="]],
+    run: keyed("sha256"),
   }),
   define({
     name: "md5",
@@ -143,35 +146,103 @@ export const encodingFunctions: readonly TemplateFunction[] = [
     ],
     run: (runtime: Runtime, text: string) => {
       runtime.charge(8 + text.length);
-      const document = parseDocument(text, {
-        schema: "core",
-        uniqueKeys: true,
-        prettyErrors: false,
-        logLevel: "error",
-      });
-      const error = document.errors[0];
-      if (error !== undefined)
-        throw new TemplateFault(
-          `parse_yaml: ${error.code === "MULTIPLE_DOCS" ? "more than one document" : error.message}`,
-        );
-      try {
-        return (document.toJS({ maxAliasCount: 50 }) as unknown) ?? null;
-      } catch (cause) {
-        throw new TemplateFault(`parse_yaml: ${(cause as Error).message}`);
-      }
+      return yamlValue(text, "parse_yaml");
     },
   }),
   define({
-    name: "jsonpathGet",
-    signature: "func(item any, path string) any",
-    doc: "Value at a JSONPath of keys, elements and [*] (which gives a list); nil when a link is missing.",
+    name: "marshalJSON",
+    signature: "func(value any) (string, error)",
+    doc: "JSON text with sorted keys and no blanks, as toJSON; < > and & are written as \\u003c, \\u003e and \\u0026.",
+    examples: [['{{ marshalJSON(map[string]any{"b": "<", "a": 1}) }}', '{"a":1,"b":"\\u003c"}']],
+    run: (runtime: Runtime, value: unknown) => forWeb(jsonText(runtime, value)),
+  }),
+  define({
+    name: "marshalJSONIndent",
+    signature: "func(value any, prefix string, indent string) (string, error)",
+    doc: "As marshalJSON, over several lines: each begins with prefix, then one indent a level. Both hold only blanks and tabs.",
+    examples: [['{{ marshalJSONIndent(map[string]any{"a": []any{1}}, "", " ") }}', '{\n "a": [\n  1\n ]\n}']],
+    run: (runtime: Runtime, value: unknown, prefix: string, indent: string) => {
+      if (!/^[ \t]*$/.test(prefix + indent))
+        throw new TemplateFault("marshalJSONIndent: prefix and indent may hold blanks and tabs only");
+      const text = forWeb(jsonText(runtime, value, indent === "" ? "\u0000" : indent));
+      return text.replaceAll("\u0000", "").replaceAll("\n", `\n${prefix}`);
+    },
+  }),
+  define({
+    name: "marshalYAML",
+    signature: "func(value any) (string, error)",
+    doc: "YAML text with sorted keys. Functions fail.",
+    examples: [['{{ marshalYAML(map[string]any{"b": []any{1, "x"}, "a": nil}) }}', 'a: null\nb:\n  - 1\n  - x\n']],
+    run: (runtime: Runtime, value: unknown) => {
+      const plain: unknown = JSON.parse(jsonText(runtime, value));
+      return stringify(plain, { lineWidth: 0, aliasDuplicateObjects: false });
+    },
+  }),
+  define({
+    name: "unmarshalJSON",
+    signature: "func(text string, target map[string]any) error",
+    doc: "Reads a JSON object into the map. The error is nil when it went well; use parse_yaml for other values, it reads JSON too.",
     examples: [
-      ['{{ map[string]any{"a": []any{map[string]any{"b.c": 5}}} | jsonpathGet("$.a[0][\'b.c\']") }}', "5"],
-      [
-        '{{ map[string]any{"a": []any{map[string]any{"n": 1}, map[string]any{"n": 2}}} | jsonpathGet("{.a[*].n}") | join(",") }}',
-        "1,2",
-      ],
+      ['{% var m = map[string]any{} %}{% var err = unmarshalJSON(`{"a": [1]}`, m) %}{{ toJSON(m) }}{{ err }}', '{"a":[1]}'],
+      ['{% var m = map[string]any{} %}{{ unmarshalJSON("{", m) }}', "unmarshalJSON: this is no JSON object"],
     ],
-    run: (runtime: Runtime, item: unknown, path: string) => follow(runtime, item, jsonPath(path)),
+    effect: true,
+    run: (runtime: Runtime, text: string, target: unknown) => {
+      runtime.charge(8 + text.length);
+      return filled(target, "unmarshalJSON: this is no JSON object", () => JSON.parse(text) as unknown);
+    },
+  }),
+  define({
+    name: "unmarshalYAML",
+    signature: "func(text string, target map[string]any) error",
+    doc: "Reads a YAML document that is a map into the map, as unmarshalJSON.",
+    examples: [['{% var m = map[string]any{} %}{% var err = unmarshalYAML("a: 1", m) %}{{ toJSON(m) }}{{ err }}', '{"a":1}']],
+    effect: true,
+    run: (runtime: Runtime, text: string, target: unknown) => {
+      runtime.charge(8 + text.length);
+      return filled(target, "unmarshalYAML: this is no YAML map", () => yamlValue(text, "unmarshalYAML"));
+    },
+  }),
+  define({
+    name: "randBytes",
+    signature: "func(n int) []byte",
+    doc: `Random bytes, n of them and at most ${MOST_RANDOM}, fit for keys; b64encode, base64 and hex make text of them. Each render of the template gives others, so keep what is published: take it from currentFiles where it is there. Not available in incremental snippets.`,
+    examples: [["{{ len(randBytes(16)) }} {{ len(b64encode(randBytes(48))) }}", "16 64"]],
+    clock: true,
+    run: (runtime: Runtime, n: number) => {
+      if (n < 0 || n > MOST_RANDOM) throw new TemplateFault(`randBytes: ${n} bytes are ${n < 0 ? "too few" : "too many"}`);
+      runtime.charge(n);
+      return [...runtime.random(n)];
+    },
   }),
 ];
+
+/** What JSON writes so that it may stand in HTML, as Go's encoder does. */
+const forWeb = (json: string): string =>
+  json.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+function yamlValue(text: string, fn: string): unknown {
+  const document = parseDocument(text, { schema: "core", uniqueKeys: true, prettyErrors: false, logLevel: "error" });
+  const error = document.errors[0];
+  if (error !== undefined)
+    throw new TemplateFault(`${fn}: ${error.code === "MULTIPLE_DOCS" ? "more than one document" : error.message}`);
+  try {
+    return (document.toJS({ maxAliasCount: 50 }) as unknown) ?? null;
+  } catch (cause) {
+    throw new TemplateFault(`${fn}: ${(cause as Error).message}`);
+  }
+}
+
+/** Puts the entries of what `read` gives into a map; gives the error as a value. */
+function filled(target: unknown, refusal: string, read: () => unknown): ErrorValue | null {
+  let value: unknown;
+  try {
+    value = read();
+  } catch (error) {
+    return new ErrorValue(error instanceof TemplateFault ? error.message : refusal);
+  }
+  if (!isMap(value)) return new ErrorValue(refusal);
+  if (!isMap(target)) throw new TemplateFault("assignment to entry in nil map", "make one first: map[string]any{}");
+  for (const [key, entry] of Object.entries(value)) setMember(target, key, entry);
+  return null;
+}

@@ -6,6 +6,7 @@ import { setMember } from "../runtime/guards.ts";
 import { FunctionValue } from "../runtime/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { byteLength, compareText, format, kindOf, textOf } from "../runtime/text.ts";
+import { numberIn } from "../runtime/values.ts";
 import { define, type TemplateFunction } from "./define.ts";
 import { atPath, memberOf } from "./paths.ts";
 import { jsonText, scalarText } from "./values.ts";
@@ -25,7 +26,8 @@ function keyReader(runtime: Runtime, key: unknown): (item: unknown) => unknown {
 const identity = (runtime: Runtime, v: unknown): string => (typeof v === "string" ? `"${v}` : jsonText(runtime, v));
 
 function chargeSort(runtime: Runtime, n: number): void {
-  runtime.charge(n * Math.ceil(Math.log2(n + 2)));
+  // A comparison costs several steps of a loop.
+  runtime.charge(4 * n * Math.ceil(Math.log2(n + 2)));
 }
 
 interface Criterion {
@@ -60,7 +62,8 @@ function compareKeys(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a === null) return 1;
   if (b === null) return -1;
-  if (typeof a === "number" && typeof b === "number") return a - b;
+  const [x, y] = [numberIn(a), numberIn(b)];
+  if (x !== undefined && y !== undefined) return x < y ? -1 : x > y ? 1 : 0;
   return compareText(plain(a), plain(b));
 }
 
@@ -70,7 +73,8 @@ function sortBy(runtime: Runtime, items: unknown, criteria: unknown): unknown[] 
   if (FunctionValue.is(criteria)) {
     return list.toSorted((a, b) => {
       const order = runtime.call(criteria, [a, b]);
-      if (typeof order === "number") return order;
+      const number = numberIn(order);
+      if (number !== undefined) return Number(number);
       if (typeof order === "boolean") return order ? -1 : runtime.call(criteria, [b, a]) === true ? 1 : 0;
       throw new TemplateFault(`sort_by: the function gives ${kindOf(order)}, not an int or a bool`);
     });
@@ -289,10 +293,11 @@ export const listFunctions: readonly TemplateFunction[] = [
     run: (runtime: Runtime, items: unknown) => {
       chargeSort(runtime, listOf(items).length);
       const numbers = listOf(items).map((item) => {
-        if (typeof item !== "number") throw new TemplateFault(`sort_ints: ${kindOf(item)} is not a number`);
-        return Math.trunc(item);
+        const number = numberIn(item);
+        if (number === undefined) throw new TemplateFault(`sort_ints: ${kindOf(item)} is not a number`);
+        return typeof number === "bigint" ? number : Math.trunc(number);
       });
-      return numbers.sort((a, b) => a - b);
+      return numbers.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
     },
   }),
   define({
@@ -304,6 +309,31 @@ export const listFunctions: readonly TemplateFunction[] = [
       [`{{ sort_by([]any{3, 1, 2}, func(a any, b any) int { return toint(a) - toint(b) }) | join(",") }}`, "1,2,3"],
     ],
     run: sortBy,
+  }),
+  define({
+    name: "sort",
+    signature: "func(items any, less func(any, any) bool) []any",
+    doc: "A stable sort of a list by a function that says whether its first item comes first; nil for the natural order of numbers or texts. Gives a new list: Scriggo's sorts in place, a statement `sort(x, f)` is refused here; write `x = sort(x, f)`.",
+    examples: [
+      ['{{ sort([]any{3, 1, 2}, nil) | join(",") }}', "1,2,3"],
+      ['{{ sort([]string{"b", "aa"}, func(a any, b any) bool { return len(a) > len(b) }) | join(",") }}', "aa,b"],
+    ],
+    resultType: sameList,
+    run: (runtime: Runtime, items: unknown, less: unknown) => {
+      const list = listOf(items);
+      chargeSort(runtime, list.length);
+      if (less === null) return list.toSorted(compareKeys);
+      const before = (a: unknown, b: unknown): boolean => runtime.call(less, [a, b]) === true;
+      return list.toSorted((a, b) => (before(a, b) ? -1 : before(b, a) ? 1 : 0));
+    },
+  }),
+  define({
+    name: "reverse",
+    signature: "func(items any) []any",
+    doc: "The items in reverse order, as a new list: Scriggo's reverses in place; write `x = reverse(x)`.",
+    examples: [['{{ reverse([]any{1, 2, 3}) | join(",") }}', "3,2,1"]],
+    resultType: sameList,
+    run: (runtime: Runtime, items: unknown) => (runtime.charge(listOf(items).length), listOf(items).toReversed()),
   }),
   define({
     name: "count_by",

@@ -3,12 +3,14 @@ import { RE2JS } from "re2js";
 import { TemplateFault } from "../runtime/faults.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { define, type TemplateFunction } from "./define.ts";
+import { makeRegexp } from "./regexps.ts";
 import { scalarText } from "./values.ts";
 
 type Test = (text: string) => boolean;
 
 const cache = new Map<string, Test>();
 const CACHE_SIZE = 500;
+const LONGEST = 4096;
 
 /** A test for an RE2 pattern. Literal text with optional anchors needs no engine. */
 export function regexTest(pattern: string): Test {
@@ -30,9 +32,15 @@ function makeTest(pattern: string): Test {
     if (simple[3] !== "") return (text) => text.endsWith(literal);
     return (text) => text.includes(literal);
   }
+  const compiled = compiledRegex(pattern);
+  return (text) => compiled.matcher(text).find();
+}
+
+/** An RE2 pattern, compiled; a fault for a bad one. */
+export function compiledRegex(pattern: string): RE2JS {
+  if (pattern.length > LONGEST) throw new TemplateFault(`regular expression is longer than ${LONGEST} characters`);
   try {
-    const compiled = RE2JS.compile(pattern);
-    return (text) => compiled.matcher(text).find();
+    return RE2JS.compile(pattern);
   } catch (error) {
     throw new TemplateFault(
       `invalid regular expression ${JSON.stringify(pattern)}: ${(error as Error).message}`,
@@ -59,9 +67,21 @@ export const regexFunctions: readonly TemplateFunction[] = [
     run: (runtime: Runtime, text: unknown, pattern: unknown) => {
       const subject = scalarText(text, "regex_search");
       const expression = scalarText(pattern, "regex_search");
-      runtime.charge(8 + subject.length * (1 + (expression.length >> 4)));
-      if (expression.length > 4096) throw new TemplateFault("regular expression is longer than 4096 characters");
+      runtime.charge(8 + 4 * subject.length * (1 + (expression.length >> 4)));
       return regexTest(expression)(subject);
+    },
+  }),
+  define({
+    name: "regexp",
+    signature: "func(pattern string) Regexp",
+    doc: "An RE2 pattern as a value with the methods Match, Find, FindAll, FindSubmatch, FindAllSubmatch, ReplaceAll (with $1, ${name}, $$), ReplaceAllFunc and Split; n is the most results, -1 for all. A bad pattern stops the render.",
+    examples: [
+      ['{{ regexp(`(\\w+)@(\\w+)`).ReplaceAll("me@home", "$2.$1") }}', "home.me"],
+      ['{% var re = regexp("a+") %}{{ re.FindAll("aa b a", -1) | join(",") }} {{ re.Match("xyz") }}', "aa,a false"],
+    ],
+    run: (runtime: Runtime, pattern: string) => {
+      runtime.charge(64 + pattern.length * 8);
+      return makeRegexp(runtime, pattern, compiledRegex(pattern));
     },
   }),
   define({

@@ -4,14 +4,19 @@ import { TemplateFault } from "../runtime/faults.ts";
 import { FunctionValue } from "../runtime/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { TemplateFunction } from "./define.ts";
+import { archiveFunctions } from "./archives.ts";
 import { certificateFunctions } from "./certificates.ts";
+import { conditionFunctions } from "./conditions.ts";
 import { encodingFunctions } from "./encoding.ts";
+import { jsonPathFunctions } from "./jsonpath.ts";
 import { listFunctions } from "./lists.ts";
 import { mapFunctions } from "./maps.ts";
 import { networkFunctions } from "./networks.ts";
 import { numberFunctions } from "./numbers.ts";
+import { valueTypes } from "./objects.ts";
 import { regexFunctions } from "./regex.ts";
 import { stringFunctions } from "./strings.ts";
+import { timeFunctions } from "./times.ts";
 import { valueFunctions } from "./values.ts";
 
 /** Families in the order of the documentation. */
@@ -22,16 +27,20 @@ export const families: readonly { readonly title: string; readonly functions: re
   { title: "Lists", functions: listFunctions },
   { title: "Maps", functions: mapFunctions },
   { title: "Numbers", functions: numberFunctions },
-  { title: "Encodings", functions: encodingFunctions },
+  { title: "Encodings and random bytes", functions: encodingFunctions },
+  { title: "JSONPath", functions: jsonPathFunctions },
+  { title: "Archives", functions: archiveFunctions },
+  { title: "Dates and times", functions: timeFunctions },
   { title: "Networks", functions: networkFunctions },
-  { title: "Certificates", functions: certificateFunctions },
+  { title: "Certificates and keys", functions: certificateFunctions },
+  { title: "Conditions", functions: conditionFunctions },
 ];
 
 const functions = new Map<string, { fn: TemplateFunction; type: FunctionType }>();
 const table: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
 for (const { functions: family } of families) {
   for (const fn of family) {
-    const type = parseType(fn.signature);
+    const type = parseType(fn.signature, (name) => Object.hasOwn(valueTypes, name));
     if (type.kind !== "func") throw new TypeError(`${fn.name}: signature "${fn.signature}" is not a function's`);
     if (functions.has(fn.name)) throw new TypeError(`function ${fn.name} is defined twice`);
     functions.set(fn.name, { fn, type });

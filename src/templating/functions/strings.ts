@@ -9,6 +9,7 @@ import { integerOf, scalarText } from "./values.ts";
 
 const SPACE = "\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const LEADING_SPACE = new RegExp(`^[${SPACE}]+`, "u");
+const STARTS_WITH_SPACE = new RegExp(`^[${SPACE}]`, "u");
 
 /** Without leading and trailing white space as Unicode defines it. */
 export function stripped(s: string): string {
@@ -62,14 +63,61 @@ function trimSet(s: string, cutset: string, left: boolean, right: boolean): stri
 
 const byteIndex = (s: string, at: number): number => (at < 0 ? -1 : byteLength(s.slice(0, at)));
 
+/** What stands between words: all but letters, digits and underscores; beyond ASCII only white space. */
+const separates = (c: string): boolean => (c <= "\x7f" ? !/[0-9A-Za-z_]/.test(c) : STARTS_WITH_SPACE.test(c));
+
+/** The first character that separates no words in upper case. */
 function capital(s: string): string {
-  const first = Array.from(s)[0];
-  return first === undefined ? "" : upper(first) + s.slice(first.length);
+  let start = 0;
+  for (const c of s) {
+    if (!separates(c)) return s.slice(0, start) + upper(c) + s.slice(start + c.length);
+    start += c.length;
+  }
+  return s;
+}
+
+/** Every character after a separator in upper case. */
+function capitals(s: string): string {
+  let before = " ";
+  return Array.from(s, (c) => {
+    const converted = separates(before) ? upper(c) : c;
+    before = c;
+    return converted;
+  }).join("");
+}
+
+/** Words begin at an upper-case letter next to a lower-case one, and after anything that is no letter or digit. */
+function kebab(s: string): string {
+  const points = Array.from(s);
+  const isLower = (c: string | undefined): boolean => c !== undefined && /^\p{Ll}$/u.test(c);
+  let out = "";
+  points.forEach((c, i) => {
+    if (isLower(c) || /^\p{Nd}$/u.test(c)) out += c;
+    else if (/^\p{Lu}$/u.test(c)) {
+      if (out !== "" && !out.endsWith("-") && (isLower(points[i - 1]) || isLower(points[i + 1]))) out += "-";
+      out += lower(c);
+    } else if (out !== "" && !out.endsWith("-")) out += "-";
+  });
+  return out.replace(/-$/, "");
+}
+
+const BLANKS_AT_END = /[ \n\r\t\f]+$/;
+
+/** Scriggo's rule: a text of n characters or more (and more than n bytes) is cut at a blank within its first n - 2. */
+function abbreviated(given: string, n: number): string {
+  const s = given.replace(BLANKS_AT_END, "");
+  if (byteLength(s) <= n) return s;
+  if (n < 3) return "";
+  const points = Array.from(s);
+  if (points.length < n) return s;
+  const kept = points.slice(0, n - 2).join("");
+  const blank = kept.search(/[ \n\r\t\f][^ \n\r\t\f]*$/);
+  return `${(blank > 0 ? kept.slice(0, blank) : "").replace(BLANKS_AT_END, "").replace(/[.,]$/, "")}...`;
 }
 
 export function joined(runtime: Runtime, items: unknown, separator: string): string {
   if (!Array.isArray(items)) return "";
-  runtime.charge(items.length);
+  runtime.charge(items.length * 8);
   const parts = items.map((item) => (typeof item === "string" ? item : format(item)));
   runtime.chargeText(parts.reduce((sum, part) => sum + part.length + separator.length, 0));
   return parts.join(separator);
@@ -85,11 +133,12 @@ const indentFunction = define({
   ],
   run: (runtime: Runtime, value: unknown, ...options: unknown[]) => {
     const text = scalarText(value, "indent");
-    const width = options[0] ?? 4;
+    const given = options[0] ?? 4;
+    const width = typeof given === "string" ? given : Number(integerOf(given));
     if (typeof width === "number" && width < 0) throw new TemplateFault("indent: width is negative");
     const lines = text.split("\n");
     if (typeof width === "number") runtime.chargeText(width * lines.length);
-    const margin = typeof width === "string" ? width : " ".repeat(integerOf(width));
+    const margin = typeof width === "string" ? width : " ".repeat(width);
     runtime.chargeText(margin.length * lines.length);
     return lines
       .map((line, i) =>
@@ -128,43 +177,30 @@ export const stringFunctions: readonly TemplateFunction[] = [
   define({
     name: "capitalize",
     signature: "func(s string) string",
-    doc: "Upper case for the first character.",
+    doc: "Upper case for the first character that is a letter, digit or underscore.",
     examples: [['{{ capitalize("abc def") }}', "Abc def"]],
     run: (_: Runtime, s: string) => capital(s),
   }),
   define({
     name: "capitalizeAll",
     signature: "func(s string) string",
-    doc: "Upper case for the first character of each word.",
+    doc: "Upper case for the first character of each word; words are parted by anything but letters, digits and underscores.",
     examples: [['{{ capitalizeAll("abc def") }}', "Abc Def"]],
-    run: (_: Runtime, s: string) => s.replace(/[^\s]+/gu, (word) => capital(word)),
+    run: (_: Runtime, s: string) => capitals(s),
   }),
   define({
     name: "toKebab",
     signature: "func(s string) string",
     doc: "Words in lower case, joined by dashes.",
     examples: [['{{ toKebab("maxConnRate limit_x") }}', "max-conn-rate-limit-x"]],
-    run: (_: Runtime, s: string) =>
-      lower(
-        s
-          .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1-$2")
-          .replace(/[^\p{L}\p{N}]+/gu, "-")
-          .replace(/^-|-$/g, ""),
-      ),
+    run: (_: Runtime, s: string) => kebab(s),
   }),
   define({
     name: "abbreviate",
     signature: "func(s string, n int) string",
-    doc: "At most n characters; a longer text is cut at a word and ends with dots.",
+    doc: "A text of n characters or more is cut at a blank within its first n - 2 characters and ends with dots; below n = 3 nothing is left of it.",
     examples: [['{{ abbreviate("one two three", 10) }}', "one two..."]],
-    run: (_: Runtime, s: string, n: number) => {
-      const points = Array.from(stripped(s));
-      if (points.length <= n) return points.join("");
-      if (n < 3) return "";
-      const kept = points.slice(0, n - 3).join("");
-      const cut = points[n - 3] === " " ? kept : kept.slice(0, Math.max(0, kept.lastIndexOf(" ")));
-      return `${(cut === "" ? kept : cut).replace(/[\s,.]+$/u, "")}...`;
-    },
+    run: (_: Runtime, s: string, n: number) => abbreviated(s, n),
   }),
   define({
     name: "replace",
@@ -202,6 +238,14 @@ export const stringFunctions: readonly TemplateFunction[] = [
     examples: [['{{ splitAfter("a,b", ",") | join("|") }}', "a,|b"]],
     run: (r: Runtime, s: string, by: string) =>
       splitText(r, s, by).map((part, i, all) => (i < all.length - 1 ? part + by : part)),
+  }),
+  define({
+    name: "splitAfterN",
+    signature: "func(s string, separator string, n int) []string",
+    doc: "At most n parts with their separators; the last holds the rest. n < 0: all.",
+    examples: [['{{ splitAfterN("a,b,c", ",", 2) | join("|") }}', "a,|b,c"]],
+    run: (r: Runtime, s: string, by: string, n: number) =>
+      splitText(r, s, by, n).map((part, i, all) => (i < all.length - 1 ? part + by : part)),
   }),
   define({
     name: "join",
@@ -375,6 +419,22 @@ export const stringFunctions: readonly TemplateFunction[] = [
     run: (_: Runtime, s: unknown) => lower(scalarText(s, "strings_lower")),
   }),
   indentFunction,
+  define({
+    name: "on_own_lines",
+    signature: "func(texts ...string) string",
+    doc: "Puts each text on lines of its own: empty lines before and after it are dropped, a line end is added, and a text of white space alone gives nothing. With render_glob each snippet's output is such a text, so that one without a line end does not run into the next.",
+    examples: [['{{ on_own_lines("\\n\\n  a\\n b", " \\n", "c\\n\\n") }}', "  a\n b\nc\n"]],
+    run: (runtime: Runtime, ...texts: string[]) => {
+      let out = "";
+      for (const text of texts) {
+        runtime.charge(1 + (text.length >> 4));
+        const kept = text.replace(/^(?:[ \t\r]*\n)+/, "").replace(/\s+$/, "");
+        if (kept !== "") out += `${kept}\n`;
+      }
+      runtime.chargeText(out.length);
+      return out;
+    },
+  }),
   define({
     name: "make_guid",
     signature: "func(parts ...any) string",

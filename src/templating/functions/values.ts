@@ -3,28 +3,32 @@ import { FailFault, TemplateFault } from "../runtime/faults.ts";
 import { ErrorValue, FunctionValue, HostObject } from "../runtime/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { entryOf, formatNumber, kindOf, show, sortedKeys, textOf } from "../runtime/text.ts";
+import { type Integer, short } from "../runtime/numbers.ts";
+import { FloatValue, numberIn, PointerValue } from "../runtime/values.ts";
 import { define, type TemplateFunction } from "./define.ts";
 import { memberOf } from "./paths.ts";
 
 /** Text of a scalar; composites are refused so that no Go-like dump slips into a configuration. */
 export function scalarText(v: unknown, fn: string): string {
-  if (typeof v === "object" && v !== null && !ErrorValue.is(v))
+  if (typeof v === "object" && v !== null && !ErrorValue.is(v) && !FloatValue.is(v))
     throw new TemplateFault(`${fn}: cannot make text of ${kindOf(v)}`, "use toJSON() or join()");
   return v === null || v === undefined ? "" : show(v);
 }
 
 /** A whole number read strictly (no blanks), or 0. */
-export function integerOf(v: unknown): number {
-  if (typeof v === "number") return Number.isFinite(v) ? Math.trunc(v) : 0;
+export function integerOf(v: unknown): Integer {
+  const number = numberIn(v);
+  if (typeof number === "bigint") return number;
+  if (number !== undefined) return Math.abs(number) < 2 ** 63 ? short(BigInt(Math.trunc(number))) : 0;
   if (typeof v !== "string" || !/^[+-]?\d+$/.test(v)) return 0;
   const value = BigInt(v.startsWith("+") ? v.slice(1) : v);
-  return BigInt.asIntN(64, value) === value ? Number(value) : 0;
+  return BigInt.asIntN(64, value) === value ? short(value) : 0;
 }
 
 /** JSON with sorted keys. `indent` as in JSON.stringify. */
 export function jsonText(runtime: Runtime, v: unknown, indent = ""): string {
   const write = (value: unknown, margin: string, depth: number): string => {
-    runtime.charge(1);
+    runtime.charge(8);
     if (depth > 100) throw new TemplateFault("toJSON: value is nested too deeply");
     if (value === null || value === undefined) return "null";
     if (typeof value === "string") return JSON.stringify(value);
@@ -32,7 +36,8 @@ export function jsonText(runtime: Runtime, v: unknown, indent = ""): string {
       if (!Number.isFinite(value)) throw new TemplateFault(`toJSON: unsupported value ${show(value)}`);
       return formatNumber(value);
     }
-    if (typeof value !== "object") return show(value);
+    if (typeof value !== "object" || FloatValue.is(value)) return show(value);
+    if (PointerValue.is(value)) return write(PointerValue.target(value), margin, depth + 1);
     if (HostObject.is(value) || FunctionValue.is(value))
       throw new TemplateFault(`toJSON: unsupported type ${kindOf(value)}`);
     if (ErrorValue.is(value)) return JSON.stringify(ErrorValue.message(value));
@@ -125,7 +130,8 @@ export const valueFunctions: readonly TemplateFunction[] = [
     examples: [['{{ tofloat("2.50") }} {{ tofloat(nil) }}', "2.5 0"]],
     run: (_: Runtime, value: unknown) => {
       if (value === null) return 0;
-      if (typeof value === "number") return value;
+      const number = numberIn(value);
+      if (number !== undefined) return Number(number);
       const text = typeof value === "string" ? value : "";
       if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text))
         throw new TemplateFault(`tofloat: ${JSON.stringify(textOf(value))} is not a number`);

@@ -1,6 +1,7 @@
 /** Slices and maps, as emitted code calls them. */
-import { TemplateFault } from "./faults.ts";
+import { LimitFault, TemplateFault } from "./faults.ts";
 import { ownMember, setMember } from "./guards.ts";
+import { MAX_ENTRIES, MAX_LIST, MAX_MAP } from "./limits.ts";
 import { isMap } from "./matching.ts";
 import { Operations } from "./operations.ts";
 import * as text from "./text.ts";
@@ -8,8 +9,6 @@ import { FloatValue, fixedArray, numberIn, PointerValue, StructValue } from "./v
 import { isView, makeView, partOf } from "./views.ts";
 
 const EMPTY: readonly never[] = Object.freeze([]);
-/** Go's own bound on what one make may ask for is memory; ours is time. */
-const MAX_MAKE = 4_000_000;
 
 /** A key of a map that is no plain object. */
 function keyOf(key: unknown): unknown {
@@ -111,14 +110,32 @@ export abstract class Collections extends Operations {
       this.#writable(partOf(target).base);
       target[key as number] = value;
     } else if (target instanceof Map) {
-      this.charge(1);
-      (target as Map<unknown, unknown>).set(keyOf(key), value);
+      const known = keyOf(key);
+      if (!target.has(known)) this.#newEntry(target);
+      (target as Map<unknown, unknown>).set(known, value);
     } else if (isMap(target)) {
       this.#writable(target);
-      setMember(target, nameOf(key), value);
+      const name = nameOf(key);
+      if (!Object.hasOwn(target, name)) this.#newEntry(target);
+      setMember(target, name, value);
     } else if (PointerValue.is(target)) {
       this.setField(PointerValue.target(target), nameOf(key), value);
     } else throw new TemplateFault(`cannot assign to a member of ${text.kindOf(target)}`);
+  }
+
+  #entries = 0;
+  #growing: object | undefined;
+  #grown = 0;
+
+  /** Counts a new entry. A map that grows without end is mostly the one that the last entry went into. */
+  #newEntry(map: object): void {
+    this.charge(2);
+    if (map !== this.#growing) {
+      this.#growing = map;
+      this.#grown = 0;
+    }
+    if (++this.#grown > MAX_MAP) throw new LimitFault(`a map gets more than ${MAX_MAP} entries`);
+    if (++this.#entries > MAX_ENTRIES) throw new LimitFault(`the template makes more than ${MAX_ENTRIES} map entries`);
   }
 
   #writable(target: object): void {
@@ -162,7 +179,7 @@ export abstract class Collections extends Operations {
   make(zero: () => unknown, length: unknown, capacity: unknown = length): unknown[] {
     if (typeof length !== "number" || length < 0) throw new TemplateFault("makeslice: len out of range");
     if ((capacity as number) < length) throw new TemplateFault("makeslice: cap out of range");
-    if (length > MAX_MAKE) throw new TemplateFault(`makeslice: ${length} elements are too many`);
+    if (length > MAX_LIST) throw new LimitFault(`a list of ${length} elements is too long`);
     this.charge(length);
     const list: unknown[] = [];
     for (let i = 0; i < length; i++) list.push(zero());
@@ -204,14 +221,20 @@ export abstract class Collections extends Operations {
         return makeView(base, offset, length + items.length, capacity);
       }
     }
-    this.charge(list.length >> 4);
+    this.#bounded(list.length + items.length);
+    this.charge(list.length >> 2);
     return [...(list as unknown[]), ...items];
+  }
+
+  #bounded(length: number): void {
+    if (length > MAX_LIST) throw new LimitFault(`a list gets more than ${MAX_LIST} elements`);
   }
 
   /** An append to a list that nothing else holds. */
   push(list: unknown[], items: readonly unknown[]): unknown[] {
     if (isView(list)) return this.append(list, items);
     this.charge(1);
+    this.#bounded(list.length + items.length);
     for (const item of items) list.push(item);
     return list;
   }
@@ -259,7 +282,7 @@ export abstract class Collections extends Operations {
       throw new TemplateFault(`operator contains not defined on string and ${text.kindOf(item)}`);
     }
     if (Array.isArray(container)) {
-      this.charge(container.length >> 3);
+      this.charge(container.length >> 1);
       if (container.includes(item)) return true;
       if (typeof item !== "object" && typeof item !== "number" && typeof item !== "bigint") return false;
       return container.some((other) => item !== null && other !== null && this.#alike(other, item));

@@ -12,6 +12,13 @@ export const TICKS_PER_LOOK = 64;
 export const MAX_STRETCH = 5_000_000;
 /** A loop turn inside a callback counts like this many units: a turn is more than a step of a built-in function. */
 export const CALLBACK_WEIGHT = 4;
+/** What a call of a function value costs beside its work: it can be suspended. */
+export const CALL_COST = 8;
+/** Elements of one list: it is copied when it grows. */
+export const MAX_LIST = 4_000_000;
+/** Entries made in one map, and in all maps of a run: a table is built anew when it grows. */
+export const MAX_MAP = 500_000;
+export const MAX_ENTRIES = 5_000_000;
 /** UTF-16 units of one text: it is flattened in one go. */
 export const MAX_TEXT = 32 * 1024 * 1024;
 /** A run ends when the process uses more than this part of its heap; V8 would end the process a little later. */

@@ -1,4 +1,5 @@
 /** Whether a value of an any has a type, given by its key (check/types.ts). Lists and maps match by what they hold. */
+import { ownMember } from "./guards.ts";
 import { ErrorValue, FunctionValue, Opaque } from "./host.ts";
 import { fits, isInteger } from "./numbers.ts";
 import { FloatValue, isFixedArray, PointerValue, StructValue } from "./values.ts";
@@ -64,9 +65,13 @@ function make(key: string, inside: boolean): Match {
     return (v) => PointerValue.is(v) && target(PointerValue.target(v));
   }
   if (key.startsWith("<")) return (v) => StructValue.is(v) && `<${StructValue.id(v)}>` === key;
+  if (key.startsWith("{")) return (v) => isMap(v) && (key === "{}" || key === resourceKey(v));
   if (key.startsWith("func(")) return FunctionValue.is;
   return (v) => isInteger(v) && fits(key, v);
 }
+
+/** The key of the resource that an object is, `{apiVersion/kind}`. */
+const resourceKey = (v: object): string => `{${String(ownMember(v, "apiVersion"))}/${String(ownMember(v, "kind"))}}`;
 
 /** Index of the bracket that closes the one at `open`. */
 function closing(key: string, open: number): number {

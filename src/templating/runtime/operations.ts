@@ -222,6 +222,11 @@ export abstract class Operations extends Budget {
     return [type.startsWith("float") ? this.asFloat(v) : v, true];
   }
 
+  /** A resource's value, or nil when it is a zero value: an object is one when all its members are. */
+  nonZero(v: unknown): unknown {
+    return isZero(v) ? null : v;
+  }
+
   truthy(v: unknown): boolean {
     switch (typeof v) {
       case "boolean":
@@ -329,4 +334,10 @@ export abstract class Operations extends Budget {
     if (FloatValue.is(v)) return FloatValue.number(v);
     return PointerValue.is(v) ? PointerValue.target(v) : v;
   }
+}
+
+/** Whether nothing but zeros, empty texts and nil is in a value of a resource. An empty slice is not nothing. */
+function isZero(v: unknown): boolean {
+  if (v === null || v === undefined || v === "" || v === 0 || v === false) return true;
+  return isMap(v) && !(v instanceof Map) && Object.values(v).every(isZero);
 }

@@ -13,6 +13,7 @@ import {
   PendingRead,
   type HostMethod,
 } from "./host.ts";
+import { CALL_COST } from "./limits.ts";
 import * as text from "./text.ts";
 
 export type Steps<T> = Generator<Suspension, T, unknown>;
@@ -188,6 +189,7 @@ export class Runtime extends Collections {
     } catch (fault) {
       if (!(fault instanceof TemplateFault) || fault instanceof FailFault) throw fault;
       this.depth = depth;
+      this.uninterrupted = uninterrupted;
       return [zero, new ErrorValue(fault.message)];
     }
   }
@@ -230,6 +232,7 @@ export class Runtime extends Collections {
 
   *callG(fn: unknown, args: readonly unknown[]): Steps<unknown> {
     this.enter();
+    this.charge(CALL_COST);
     // Functions that call each other are a loop, too.
     if (--this.fuel < 0 && this.due()) yield this.slice;
     const result = yield* callFunction(fn, args);

@@ -1,6 +1,7 @@
 /** Renders small templates for the tests of this folder. */
 import {
   createEngine,
+  type EngineOptions,
   runSync,
   type GlobalDeclaration,
   type HostTypeDeclaration,
@@ -16,12 +17,13 @@ export interface Setup {
   readonly globals?: Readonly<Record<string, GlobalDeclaration>>;
   readonly hostTypes?: Readonly<Record<string, HostTypeDeclaration>>;
   readonly incremental?: readonly string[];
+  readonly resources?: EngineOptions["resources"];
   readonly environment?: Partial<RunEnvironment>;
   readonly origin?: TemplateSource["origin"];
 }
 
 export function compile(text: string, setup: Setup = {}): ReturnType<typeof createEngine> {
-  const { files = {}, data = {}, globals = {}, hostTypes = {}, incremental = [], origin } = setup;
+  const { files = {}, data = {}, globals = {}, hostTypes = {}, incremental = [], origin, resources } = setup;
   const declared = { ...Object.fromEntries(Object.keys(data).map((name) => [name, { type: "any" }])), ...globals };
   return createEngine({
     sources: [
@@ -32,6 +34,7 @@ export function compile(text: string, setup: Setup = {}): ReturnType<typeof crea
     incremental: (name) => incremental.includes(name),
     globals: { root: declared, component: {} },
     hostTypes,
+    ...(resources === undefined ? {} : { resources }),
   });
 }
 
