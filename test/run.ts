@@ -1,11 +1,14 @@
 /**
  * The test runner: uvu files, one process each, closed with `N passed, N failed, N skipped`.
  *
- *     node test/run.ts [LAYER | FILE …] [--json FILE] [--limit SECONDS]
+ *     node test/run.ts [LAYER | FILE …] [--json FILE] [--limit SECONDS] [--quick]
  *
  * A layer is a folder of test/ (unit, model, simulation, cluster, e2e, bench, browser). Files run in parallel, but for
  * the layers that measure or load the machine, which run alone and last. A file may say in a comment on a line of its
  * own `// runner: alone`, `// runner: open realm` (no closed-realm flags) or `// runner: limit 300 s`.
+ *
+ * `--quick` is for CI: of the bench only the files that say `// runner: quick`, which measure little then, and of their
+ * figures only the ratios, since no other figure of a machine that nobody knows says anything.
  *
  * A file fails when a test fails, when it runs no test, skips one without a reason (support/skip.ts), ends early or
  * exceeds its time limit.
@@ -106,20 +109,22 @@ function layerOf(file: string): string {
 }
 
 /** What the file's own comment lines ask of the runner. */
-function wishesOf(file: string): { alone: boolean; openRealm: boolean; limitMs: number } {
+function wishesOf(file: string): { alone: boolean; openRealm: boolean; quick: boolean; limitMs: number } {
   const layer = layerOf(file);
-  let [alone, openRealm, seconds] = [ALONE.has(layer), false, LIMITS[layer] ?? 120];
+  let [alone, openRealm, quick, seconds] = [ALONE.has(layer), false, false, LIMITS[layer] ?? 120];
   for (const [, wish] of readFileSync(file, "utf8").matchAll(/^\/\/ runner: (.+)$/gm)) {
     const limit = /^limit (\d+) s$/.exec(wish!)?.[1];
     if (wish === "alone") alone = true;
     else if (wish === "open realm") openRealm = true;
+    else if (wish === "quick") quick = true;
     else if (limit !== undefined) seconds = Number(limit);
     else throw new Error(`${file}: the runner does not know ${JSON.stringify(wish)}`);
   }
-  return { alone, openRealm, limitMs: seconds * 1_000 };
+  return { alone, openRealm, quick, limitMs: seconds * 1_000 };
 }
 
 const running = new Set<ChildProcess>();
+let measuresLittle = false;
 
 function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
@@ -138,7 +143,7 @@ function start(file: string, limitMs: number | undefined): Promise<FileResult> {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       detached: true,
       execArgv: [...(wishes.openRealm ? [] : CLOSED_REALM), ...COMMON],
-      env: { ...process.env, FORCE_COLOR: "0" },
+      env: { ...process.env, FORCE_COLOR: "0", ...(measuresLittle && { HAPTIC_BENCH_QUICK: "1" }) },
     });
     running.add(child);
     const chunks: Buffer[] = [];
@@ -209,7 +214,9 @@ function print(result: FileResult): void {
 }
 
 function printRows(rows: readonly Row[]): void {
-  const columns = ["name", "objects", "p50", "p95", "p99", "max", "floor", "ratio"] as const;
+  const ratios = ["ratio", "ratioP99"] as const;
+  const figures = ["p50", "p95", "p99", "max", "floor", "ratio", "floorP99", "ratioP99"] as const;
+  const columns = ["name", "objects", ...(measuresLittle ? ratios : figures)] as const;
   const text = (value: string | number | undefined): string =>
     typeof value === "number" ? (Number.isInteger(value) ? String(value) : value.toFixed(2)) : (value ?? "");
   const table = [columns as readonly string[], ...rows.map((row) => columns.map((column) => text(row[column])))];
@@ -225,10 +232,11 @@ async function main(argv: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...argv],
     allowPositionals: true,
-    options: { json: { type: "string" }, limit: { type: "string" } },
+    options: { json: { type: "string" }, limit: { type: "string" }, quick: { type: "boolean" } },
   });
   const words = positionals.length > 0 ? positionals : ["unit", "model", "simulation", "cluster", "e2e"];
-  const files = select(words);
+  measuresLittle = values.quick === true;
+  const files = select(words).filter((file) => !measuresLittle || layerOf(file) !== "bench" || wishesOf(file).quick);
   const limitMs = values.limit === undefined ? undefined : Number(values.limit) * 1_000;
   await provideParts(new Set(files.map(layerOf)), (line) => process.stdout.write(`${line}\n`));
 
@@ -251,7 +259,8 @@ async function main(argv: readonly string[]): Promise<void> {
   await work(files.filter((file) => wishesOf(file).alone).values());
 
   const rows = results.flatMap((result) => result.rows);
-  if (rows.length > 0) printRows(rows);
+  const told = measuresLittle ? rows.filter((row) => row.ratio !== undefined) : rows;
+  if (told.length > 0) printRows(told);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`);
   const reasons = Map.groupBy(
     results.flatMap((result) => result.skips.map((skip) => ({ ...skip, file: result.file }))),

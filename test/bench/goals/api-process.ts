@@ -6,6 +6,7 @@ import { ServerResponse } from "node:http";
 import { createServer, type Socket } from "node:net";
 import { startEmbeddedApi } from "../../../src/devcluster/api/index.ts";
 import { monotonic } from "./clock.ts";
+import { addressOf, sliceOf } from "./objects.ts";
 
 export interface ApiSettings {
   readonly host: string;
@@ -21,11 +22,13 @@ export type ApiOrder = { readonly id: number } & (
   | { readonly do: "status"; readonly object: object }
   | { readonly do: "delete"; readonly objects: readonly object[] }
   | { readonly do: "line"; readonly text: string }
+  /** The Services' endpoints move, one Service after another; told as done when all has been written. */
+  | { readonly do: "storm"; readonly services: readonly string[]; readonly perSecond: number; readonly seconds: number }
 );
 
 export type ApiReport =
   | { readonly kind: "ready"; readonly kubeconfig: string }
-  /** `at`: when the bytes were written, by the monotonic clock; 0 = nothing was asked for, or nobody watches. */
+  /** `at`: when the bytes were written, by the monotonic clock; 0 = nothing was asked for, or nobody watches. Of a storm the events a second. */
   | { readonly kind: "done"; readonly id: number; readonly at: number; readonly error?: string };
 
 interface Named {
@@ -55,7 +58,23 @@ const lines = createServer({ noDelay: true }, (socket) => {
   socket.on("error", () => undefined);
 });
 
-function obey(order: ApiOrder): number {
+/** Resolves with the events that were written each second. */
+async function storm(services: readonly string[], perSecond: number, seconds: number): Promise<number> {
+  const began = monotonic();
+  let sent = 0;
+  for (let passed = 0; passed < seconds * 1_000; passed = monotonic() - began) {
+    for (const due = (passed / 1_000) * perSecond; sent < due; sent++) {
+      const service = services[sent % services.length]!;
+      const round = Math.floor(sent / services.length);
+      const endpoints = [1, 2].map((at) => ({ address: addressOf(sent * 2 + at), pod: `${service}-${at}-${round}` }));
+      api.objects.apply(sliceOf(service, endpoints));
+    }
+    await new Promise((wake) => setTimeout(wake, 1));
+  }
+  return sent / seconds;
+}
+
+function obey(order: Exclude<ApiOrder, { do: "storm" }>): number {
   if (order.do === "line") {
     if (line === undefined) throw new Error("nobody listens for lines");
     const at = monotonic();
@@ -81,10 +100,11 @@ function obey(order: ApiOrder): number {
   return writtenAt;
 }
 
-process.on("message", (order: ApiOrder) => {
+process.on("message", async (order: ApiOrder) => {
   let report: ApiReport;
   try {
-    report = { kind: "done", id: order.id, at: obey(order) };
+    const at = order.do === "storm" ? await storm(order.services, order.perSecond, order.seconds) : obey(order);
+    report = { kind: "done", id: order.id, at };
   } catch (error) {
     report = { kind: "done", id: order.id, at: 0, error: String(error) };
   }

@@ -21,7 +21,7 @@ export const TITLES: Readonly<Record<Goal, string>> = {
 };
 
 /** Services whose one endpoint is replaced again and again. */
-const PROBES = 10;
+export const PROBES = 10;
 const LIMIT_MS = 20_000;
 
 /** Two endpoints each, and the probes with one. */

@@ -3,13 +3,14 @@
  * each beside its floor; start, memory and the controller's longest stall. docs/performance.md says how to read it.
  */
 // runner: limit 3000 s
+// runner: quick
 import { readFileSync } from "node:fs";
 import { test as base } from "uvu";
 import * as assert from "uvu/assert";
 import { testHaproxy } from "../../support/parts.ts";
 import { recordRow } from "../../support/report.ts";
 import { needing } from "../../support/skip.ts";
-import { bulk, Changes, type Goal, rest, TITLES } from "./changes.ts";
+import { bulk, Changes, type Goal, PROBES, rest, TITLES } from "./changes.ts";
 import { monotonic } from "./clock.ts";
 import { hostOf } from "./objects.ts";
 import { Rig } from "./rig.ts";
@@ -17,6 +18,8 @@ import { Rig } from "./rig.ts";
 const quick = process.env["HAPTIC_BENCH_QUICK"] !== undefined;
 const SIZES = quick ? [100] : (process.env["BENCH_SIZES"] ?? "100,1000,5000").split(",").map(Number);
 const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? (quick ? 12 : 120));
+/** Events a second, and for how many seconds. */
+const STORM = { perSecond: 1_000, seconds: quick ? 3 : 10 } as const;
 const GOALS: readonly Goal[] = ["G1", "G2", "G3"];
 
 /** Changes come at no fixed distance from what the one before left to do (fold, check, promotion). */
@@ -97,6 +100,7 @@ for (const objects of SIZES) {
           bare.push(await changes.floor(goal));
         }
       }
+      const after = pids.map(([, pid]) => processorMs(pid));
       for (const goal of GOALS) {
         const { product, floor: bare } = samples.get(goal)!;
         const [own, least] = [distribution(product), distribution(bare)];
@@ -113,8 +117,21 @@ for (const objects of SIZES) {
       }
       assert.is((await rig.variable<Counters>("counters")).reloads, reloads, "no change needed a reload");
       await rig.settled();
+      await rig.loop("watch");
+      const services = Array.from({ length: objects - PROBES }, (_, index) => `app-${index}`);
+      const written = await rig.order({ do: "storm", services, ...STORM });
+      const { p50, p95, p99, max } = await rig.loop("rest");
+      recordRow({
+        name: `G13 controller's loop stands still under ${Math.round(written / 100) * 100} events/s`,
+        objects,
+        p50,
+        p95,
+        p99,
+        max,
+      });
+      await rig.settled();
       for (const [index, [name, pid]] of pids.entries()) {
-        const spent = processorMs(pid) - before[index]!;
+        const spent = after[index]! - before[index]!;
         single(`processor time of the ${name} a change, ms`, objects, spent / (ROUNDS * GOALS.length));
         single(`G7 memory of the ${name} after the changes, MiB`, objects, memory(pid, "VmRSS"));
         single(`G7 peak memory of the ${name}, MiB`, objects, memory(pid, "VmHWM"));
