@@ -1,14 +1,35 @@
 /** The embedded API's own process, so that what loads the test's event loop does not slow it down: argv = HOST PORT. */
 import { startEmbeddedApi } from "../../../src/devcluster/api/index.ts";
 
+export type ApiOrder =
+  /** Refuses and cuts every connection for so long. */
+  | { readonly do: "outage"; readonly ms: number }
+  /** Ends every watch, and answers 410 to those who want to go on where they were. */
+  | { readonly do: "expire" }
+  | { readonly do: "count" };
+
+export interface ApiReply {
+  readonly kubeconfig?: string;
+  /** Requests by verb and resource: `list services`, `patch leases.coordination.k8s.io`. */
+  readonly requests?: Readonly<Record<string, number>>;
+  readonly error?: string;
+}
+
 const [, , host = "127.0.0.1", port = "6443"] = process.argv;
 const api = await startEmbeddedApi({ host, port: Number(port) });
+const reply = (message: ApiReply): void => void process.send?.(message);
 
-process.on("message", (order: { readonly outageMs: number }) => {
-  api.outage(order.outageMs).then(
-    () => process.send?.({ back: true }),
-    (error: unknown) => process.send?.({ error: String(error) }),
-  );
+async function obey(order: ApiOrder): Promise<ApiReply> {
+  if (order.do === "outage") await api.outage(order.ms);
+  if (order.do === "expire") {
+    api.faults.expireHistory();
+    api.faults.dropWatches();
+  }
+  return { requests: api.counters.requests };
+}
+
+process.on("message", (order: ApiOrder) => {
+  obey(order).then(reply, (error: unknown) => reply({ error: String(error) }));
 });
 process.on("disconnect", () => process.exit());
-process.send?.({ kubeconfig: api.kubeconfig });
+reply({ kubeconfig: api.kubeconfig });

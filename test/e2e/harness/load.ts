@@ -9,6 +9,8 @@ const BODY = Buffer.alloc(300, "b");
 
 export interface LoadPlan {
   readonly host: string;
+  /** Through which pods; default all. */
+  readonly pods?: readonly number[];
   /** Workers wait so long between their requests; default 10 ms. */
   readonly pauseMs?: number;
   /** The bulk's requests a second and seconds; absent = our own client alone. */
@@ -78,7 +80,8 @@ function startLoad(cluster: Cluster, plan: LoadPlan): Load {
   const lanes: Lane[] = [];
   const bulks: Bulk[] = [];
   const { host, pauseMs = 10, bulk } = plan;
-  for (const { pod } of cluster.pods) {
+  const pods = cluster.pods.filter((_, index) => plan.pods?.includes(index) ?? true);
+  for (const { pod } of pods) {
     const { name, address } = pod.spec;
     for (const { tls, ...kind } of KINDS) {
       lanes.push(
@@ -108,7 +111,7 @@ function startLoad(cluster: Cluster, plan: LoadPlan): Load {
           protocol,
           method,
           clients,
-          rate: (bulk.rate * share) / cluster.pods.length,
+          rate: (bulk.rate * share) / pods.length,
           seconds: bulk.seconds,
         }),
       );

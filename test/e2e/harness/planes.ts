@@ -4,12 +4,17 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ApiOrder, ApiReply } from "./api-process.ts";
 import { missingRealPlane, startRealPlane } from "../../cluster/kube/real-plane.ts";
 
 export interface ApiServer {
   readonly kubeconfig: string;
   /** Stops the server and starts it again with what it has stored. */
   restart(): Promise<void>;
+  /** Makes every watch list again; absent where it cannot be forced. */
+  expire?(): Promise<void>;
+  /** Requests of all clients by verb and resource (`list services`); absent where they are not counted. */
+  requests?(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }
 
@@ -24,17 +29,11 @@ const ADDRESS = "127.0.50.1";
 /** The embedded API is away for so long; a real one takes about as long to start again. */
 const OUTAGE_MS = 2_000;
 
-interface ApiMessage {
-  readonly kubeconfig?: string;
-  readonly error?: string;
-}
-
-async function messageOf(child: ChildProcess): Promise<ApiMessage> {
-  const gone = once(child, "exit").then(() => ({ error: "the API's process ended" }));
-  const [message] = await Promise.race([once(child, "message"), gone.then((ended) => [ended])]);
-  const { error } = message as ApiMessage;
-  if (error !== undefined) throw new Error(error);
-  return message as ApiMessage;
+async function replyOf(child: ChildProcess): Promise<ApiReply> {
+  const gone = once(child, "exit").then(() => [{ error: "the API's process ended" }]);
+  const [reply] = (await Promise.race([once(child, "message"), gone])) as [ApiReply];
+  if (reply.error !== undefined) throw new Error(reply.error);
+  return reply;
 }
 
 const embedded: ApiChoice = {
@@ -46,13 +45,20 @@ const embedded: ApiChoice = {
     // Schemas that are known only at run time are compiled there: the flags of the product are not for it.
     const child = fork(program, [ADDRESS, "6443"], { execArgv: [], stdio: "inherit" });
     const kubeconfig = join(folder, "kubeconfig");
-    writeFileSync(kubeconfig, (await messageOf(child)).kubeconfig ?? "", { mode: 0o600 });
+    writeFileSync(kubeconfig, (await replyOf(child)).kubeconfig ?? "", { mode: 0o600 });
+    const tell = (order: ApiOrder): Promise<ApiReply> => {
+      child.send(order);
+      return replyOf(child);
+    };
     return {
       kubeconfig,
       async restart() {
-        child.send({ outageMs: OUTAGE_MS });
-        await messageOf(child);
+        await tell({ do: "outage", ms: OUTAGE_MS });
       },
+      async expire() {
+        await tell({ do: "expire" });
+      },
+      requests: async () => (await tell({ do: "count" })).requests ?? {},
       async close() {
         const gone = once(child, "exit");
         child.kill("SIGKILL");
@@ -63,6 +69,13 @@ const embedded: ApiChoice = {
   },
 };
 
-const real: ApiChoice = { name: "kube-apiserver", missing: missingRealPlane(), start: () => startRealPlane(ADDRESS) };
+const real: ApiChoice = {
+  name: "kube-apiserver",
+  missing: missingRealPlane(),
+  async start() {
+    const { kubeconfig, ...plane } = await startRealPlane(ADDRESS);
+    return { kubeconfig, restart: () => plane.restart(), close: () => plane.close() };
+  },
+};
 
 export const apiServers: Readonly<Record<"embedded" | "real", ApiChoice>> = { embedded, real };
