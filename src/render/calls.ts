@@ -42,7 +42,10 @@ export function statusPatchCall(resource: unknown, variants: unknown): RecordedC
   for (const [name, content] of Object.entries(variants)) {
     const variant = VARIANTS.find((known) => known === name);
     if (variant === undefined)
-      throw new TemplateFault(`statusPatch: unknown variant ${JSON.stringify(name)}`, `known are ${VARIANTS.join(", ")}`);
+      throw new TemplateFault(
+        `statusPatch: unknown variant ${JSON.stringify(name)}`,
+        `known are ${VARIANTS.join(", ")}`,
+      );
     if (!isMap(content))
       throw new TemplateFault(`statusPatch: the variant ${name} is no map`, "give what stands below .status");
     if ("status" in content && Object.keys(content).length === 1)

@@ -1,5 +1,12 @@
 /** The globals of one run: constants of the configuration, stores of the snapshot, and recorders for what the run declares. */
-import { callFunction, hostObject, type HostMethod, setAtPath, type Suspension, TemplateFault } from "../templating/index.ts";
+import {
+  callFunction,
+  hostObject,
+  type HostMethod,
+  setAtPath,
+  type Suspension,
+  TemplateFault,
+} from "../templating/index.ts";
 import { deriveCall, publishCall, referenceOf, statusPatchCall } from "./calls.ts";
 import { storeTypeName } from "./declarations.ts";
 import { checkUrl, httpRequest } from "./http.ts";
@@ -251,7 +258,10 @@ export class Host {
       return (cell: string, key: string, value: unknown, rank = ""): string => {
         this.#run.permit("publishValue", call);
         if (call === "shared.PublishRanked" && rank === "")
-          throw new TemplateFault("shared.PublishRanked: the rank is empty", "use shared.Publish for values without rank");
+          throw new TemplateFault(
+            "shared.PublishRanked: the rank is empty",
+            "use shared.Publish for values without rank",
+          );
         this.#run.recorder.call(publishCall(call, cell, key, value, rank));
         return "";
       };
@@ -260,7 +270,8 @@ export class Host {
     return hostObject("ComponentShared", {
       ...this.#sharedMethods(),
       Publish: publish("shared.Publish"),
-      PublishRanked: (cell: string, key: string, rank: string, value: unknown): string => ranked(cell, key, value, rank),
+      PublishRanked: (cell: string, key: string, rank: string, value: unknown): string =>
+        ranked(cell, key, value, rank),
       Unique: publish("shared.Unique"),
       Select: (group: string, cell: string, _key: string): readonly [unknown, boolean] => [
         this.#values(group, cell)[0] ?? null,

@@ -23,7 +23,10 @@ function statuses(value: unknown): readonly number[] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   for (const status of list)
     if (typeof status !== "number" || !Number.isInteger(status) || status < 100 || status > 599)
-      throw new TemplateFault("http.Fetch: acceptStatus is no list of HTTP status codes", "write it like []any{200, 404}");
+      throw new TemplateFault(
+        "http.Fetch: acceptStatus is no list of HTTP status codes",
+        "write it like []any{200, 404}",
+      );
   return list as readonly number[];
 }
 
@@ -58,7 +61,10 @@ function authOf(given: unknown): HttpAuth {
   const only = (...keys: string[]): void => {
     const other = Object.keys(given).find((key) => key !== "type" && !keys.includes(key));
     if (other !== undefined)
-      throw new TemplateFault(`http.Fetch: auth has an unknown member ${JSON.stringify(other)}`, `known are ${keys.join(", ")}`);
+      throw new TemplateFault(
+        `http.Fetch: auth has an unknown member ${JSON.stringify(other)}`,
+        `known are ${keys.join(", ")}`,
+      );
   };
   switch (given["type"]) {
     case "bearer":
@@ -99,9 +105,11 @@ export function checkUrl(url: string, call: string): string {
 /** Checks `http.Fetch(url[, options[, auth]])`. Intervals and time-outs in milliseconds. */
 export function httpRequest(url: string, rest: readonly unknown[]): HttpRequest {
   checkUrl(url, "http.Fetch");
-  if (rest.length > 2) throw new TemplateFault(`http.Fetch takes a URL, options and auth, not ${rest.length + 1} arguments`);
+  if (rest.length > 2)
+    throw new TemplateFault(`http.Fetch takes a URL, options and auth, not ${rest.length + 1} arguments`);
   const [options, auth] = rest;
-  if (options !== undefined && options !== null && !isMap(options)) throw new TemplateFault("http.Fetch: options are no map");
+  if (options !== undefined && options !== null && !isMap(options))
+    throw new TemplateFault("http.Fetch: options are no map");
   let intervalMs = 0;
   let timeoutMs = 30_000;
   let attempts = 2;

@@ -1,3 +1,8 @@
 /** The render service: templates and snapshots of stores in, files and a plan out. */
-export { createRenderService, type RenderServiceOptions, type RenderSpec } from "./service.ts";
+export {
+  createRenderService,
+  createRenderServiceInSlices,
+  type RenderServiceOptions,
+  type RenderSpec,
+} from "./service.ts";
 export type * from "./types.ts";

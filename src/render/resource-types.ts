@@ -3,7 +3,10 @@ import type { ObjectType, Schemas } from "../templating/index.ts";
 import type { RenderSpec } from "./service.ts";
 
 /** Watched resources in order, with the types of their objects where schemas are known and templates can name them. */
-export function resourceTypes(spec: RenderSpec, schemas: Schemas | undefined): ReadonlyMap<string, ObjectType | undefined> {
+export function resourceTypes(
+  spec: RenderSpec,
+  schemas: Schemas | undefined,
+): ReadonlyMap<string, ObjectType | undefined> {
   const types = new Map<string, ObjectType | undefined>();
   for (const alias of Object.keys(spec.watchedResources ?? {}).sort()) {
     const { apiVersion, resources } = spec.watchedResources?.[alias] ?? {};

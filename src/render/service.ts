@@ -5,7 +5,10 @@ import { randomBytes } from "node:crypto";
 import { TemplateError } from "../errors.ts";
 import {
   createEngine,
+  createEngineInSlices,
   type CompiledSet,
+  type EngineOptions,
+  isWatchdogTimeout,
   Profile,
   type Schemas,
   type TemplateProblem,
@@ -48,10 +51,7 @@ export interface RenderSource extends TemplateSource {
 /** What render needs of a HAProxyTemplateConfig's (merged) specification. */
 export interface RenderSpec {
   readonly watchedResources?: Readonly<
-    Record<
-      string,
-      { readonly indexBy?: readonly string[]; readonly apiVersion?: string; readonly resources?: string }
-    >
+    Record<string, { readonly indexBy?: readonly string[]; readonly apiVersion?: string; readonly resources?: string }>
   >;
   readonly templateSnippets?: Readonly<
     Record<
@@ -90,20 +90,91 @@ export interface RenderServiceOptions {
   readonly pause?: () => Promise<void>;
   /** Measures templates from the beginning; else it begins when `profile()` is asked. */
   readonly profile?: Profile;
+  /** Ends a slice that does not come back, in ms (default 1000). */
+  readonly watchdogMs?: number;
   /** Makes tokens of planRegistry unguessable (default: random). It is never part of the output. */
   readonly nonce?: string;
 }
+
+/** Far above a slice, so that a machine that is busy with other things does not end templates. */
+const WATCHDOG_MS = 1000;
 
 /** How long templates are measured after the profile was asked for last, in ms. */
 const PROFILE_MS = 60_000;
 
 /** Compiles a configuration's templates. `service` can be used only when there are no problems. */
-export function createRenderService(options: RenderServiceOptions): {
+export function createRenderService(options: RenderServiceOptions): CreatedRenderService {
+  const outline = outlineOf(options);
+  let set = createEngine(outline.engine([...outline.incremental.keys()]));
+  const used = mountedIn(set, outline);
+  if (used.length !== outline.incremental.size) set = createEngine(outline.engine(used));
+  const service = new Service(options, outline, set, used);
+  return { service, problems: service.problems };
+}
+
+/** Like createRenderService, in slices: a configuration of 10,000 lines takes some 100 ms to compile. */
+export async function createRenderServiceInSlices(options: RenderServiceOptions): Promise<CreatedRenderService> {
+  const outline = outlineOf(options);
+  const slices = new Slices(sliceOptions(options), new AbortController().signal);
+  const turns = { due: slices.due, pause: () => slices.turn() };
+  let set = await createEngineInSlices(outline.engine([...outline.incremental.keys()]), turns);
+  const used = mountedIn(set, outline);
+  if (used.length !== outline.incremental.size) set = await createEngineInSlices(outline.engine(used), turns);
+  const service = new Service(options, outline, set, used);
+  return { service, problems: service.problems };
+}
+
+export interface CreatedRenderService {
   readonly service: RenderService;
   readonly problems: readonly TemplateProblem[];
-} {
-  const service = new Service(options);
-  return { service, problems: service.problems };
+}
+
+function sliceOptions(options: RenderServiceOptions): SliceOptions {
+  return {
+    sliceMs: options.sliceMs ?? 6,
+    now: options.now ?? systemMilliseconds,
+    pause: options.pause ?? (() => new Promise((resolve) => setImmediate(resolve))),
+    watchdogMs: options.watchdogMs ?? WATCHDOG_MS,
+  };
+}
+
+/** What a specification says of the templates before they are compiled. */
+interface Outline {
+  readonly paths: PathResolver;
+  readonly roots: readonly Root[];
+  readonly incremental: ReadonlyMap<string, IncrementalSource>;
+  readonly types: ReturnType<typeof resourceTypes>;
+  readonly engine: (components: readonly string[]) => EngineOptions;
+}
+
+function outlineOf(options: RenderServiceOptions): Outline {
+  const { spec } = options;
+  const paths = new PathResolver(options.dataplane);
+  const roots = rootSpecs(spec, paths).map((root) => new Root(root));
+  const incremental = new Map<string, IncrementalSource>();
+  for (const [snippet, { incremental: settings }] of Object.entries(spec.templateSnippets ?? {})) {
+    if (settings?.source !== undefined)
+      incremental.set(snippet, { snippet, source: settings.source, effects: new Set(settings.effects ?? []) });
+  }
+  const types = resourceTypes(spec, options.schemas);
+  const engine = (components: readonly string[]): EngineOptions => ({
+    sources: options.sources,
+    entries: [
+      ...roots.map((root) => ({ template: root.spec.template, kind: "root" as const })),
+      ...components.map((template) => ({ template, kind: "component" as const })),
+    ],
+    incremental: (name) => incremental.has(name),
+    globals: GLOBALS,
+    hostTypes: hostTypes(types),
+    resources: types,
+  });
+  return { paths, roots, incremental, types, engine };
+}
+
+/** Incremental snippets that a root mounts: only those count; mostly all are mounted somewhere. */
+function mountedIn(set: CompiledSet, { roots, incremental }: Outline): string[] {
+  const mounted = new Set(roots.flatMap((root) => set.mounts(root.spec.template)));
+  return [...incremental.keys()].filter((name) => mounted.has(name)).sort();
 }
 
 class Service implements RenderService {
@@ -135,43 +206,16 @@ class Service implements RenderService {
   #last: RenderResult | undefined;
   #rendered = false;
 
-  constructor(options: RenderServiceOptions) {
+  constructor(options: RenderServiceOptions, outline: Outline, set: CompiledSet, used: readonly string[]) {
     const { spec } = options;
-    const now = options.now ?? systemMilliseconds;
-    this.#slices = {
-      sliceMs: options.sliceMs ?? 6,
-      now,
-      pause: options.pause ?? (() => new Promise((resolve) => setImmediate(resolve))),
-    };
+    const { paths, incremental, types } = outline;
+    this.#slices = sliceOptions(options);
     this.#profile = options.profile;
     this.#profileStays = options.profile !== undefined;
     this.#wallClock = options.wallClock ?? Date.now;
-    const paths = new PathResolver(options.dataplane);
-    this.#roots = rootSpecs(spec, paths).map((root) => new Root(root));
-    const incremental = new Map<string, IncrementalSource>();
-    for (const [snippet, { incremental: settings }] of Object.entries(spec.templateSnippets ?? {})) {
-      if (settings?.source !== undefined)
-        incremental.set(snippet, { snippet, source: settings.source, effects: new Set(settings.effects ?? []) });
-    }
-    const types = resourceTypes(spec, options.schemas);
+    this.#roots = outline.roots;
+    this.#set = set;
     const aliases = [...types.keys()];
-    const engine = (components: Iterable<string>): CompiledSet =>
-      createEngine({
-        sources: options.sources,
-        entries: [
-          ...this.#roots.map((root) => ({ template: root.spec.template, kind: "root" as const })),
-          ...[...components].map((template) => ({ template, kind: "component" as const })),
-        ],
-        incremental: (name) => incremental.has(name),
-        globals: GLOBALS,
-        hostTypes: hostTypes(types),
-        resources: types,
-      });
-    // A snippet counts only where a root reaches it; mostly all incremental ones are mounted somewhere.
-    const all = engine(incremental.keys());
-    const mounted = new Set(this.#roots.flatMap((root) => all.mounts(root.spec.template)));
-    const used = [...incremental.keys()].filter((name) => mounted.has(name)).sort();
-    this.#set = used.length === incremental.size ? all : engine(used);
     const processing = processings(spec, this.#roots, options.sources);
     this.problems = [...this.#set.problems, ...[...processing.values()].flatMap((each) => each.problems)];
     this.#stores = new Map(
@@ -272,13 +316,43 @@ class Service implements RenderService {
     return { forMs: now - this.#profileBegan, rows: this.#profile.rows() };
   }
 
+  /** Runs steps in slices under the watchdog, which kills them where they are. */
+  async #drive(steps: Generator<void, void, void>, slices: Slices): Promise<void> {
+    try {
+      while (slices.watch(() => steps.next()).done !== true) await slices.turn();
+    } catch (error) {
+      // Steps that were killed cannot even be ended; the others may be in a run, which is given up.
+      if (!isWatchdogTimeout(error)) steps.return();
+      throw error;
+    }
+  }
+
   async #runInstances(slices: Slices): Promise<number> {
-    let executed = 0;
+    const progress: { executed: number; current: Instance | undefined } = { executed: 0, current: undefined };
+    for (;;) {
+      try {
+        await this.#drive(this.#instanceSteps(slices, progress), slices);
+        return progress.executed;
+      } catch (error) {
+        const { current } = progress;
+        if (!isWatchdogTimeout(error) || current === undefined) throw error;
+        current.fault = stoppedProblem(current.snippet, this.#slices.watchdogMs);
+        this.#graph.faulty.add(current);
+        this.#reads.commit(current);
+        this.#graph.pending.delete(current);
+        progress.executed++;
+        await slices.turn();
+      }
+    }
+  }
+
+  *#instanceSteps(slices: Slices, progress: { executed: number; current: Instance | undefined }): Generator<void> {
     for (const instance of this.#graph.pending) {
+      progress.current = instance;
       const host = this.#host.component(instance, this.#graph.effects(instance.snippet));
       const before = instance.result;
       try {
-        instance.result = await this.#run(instance.snippet, host, slices);
+        instance.result = yield* this.#run(instance.snippet, host, slices);
         instance.fault = undefined;
         this.#graph.faulty.delete(instance);
       } catch (error) {
@@ -287,6 +361,7 @@ class Service implements RenderService {
       }
       this.#reads.commit(instance);
       this.#graph.pending.delete(instance);
+      progress.current = undefined;
       if (instance.result !== before) {
         this.#ranInstances.add(instance);
         if (before.events.length > 0 || instance.result.events.length > 0) this.#events = undefined;
@@ -295,10 +370,9 @@ class Service implements RenderService {
         if (instance.result.events.length > 0) this.#eventful.add(instance);
         else this.#eventful.delete(instance);
       }
-      executed++;
-      if (slices.due()) await slices.turn();
+      progress.executed++;
+      if (slices.due()) yield;
     }
-    return executed;
   }
 
   /** Runs roots that are not clean; roots that share values run together, all or none. */
@@ -334,8 +408,11 @@ class Service implements RenderService {
       root.inlined.add(snippet);
       return inlineText(this.#graph.instances(snippet), host.recorder.tokens);
     };
+    const steps = function* (this: Service): Generator<void> {
+      root.result = yield* this.#run(root.spec.template, host, slices, inline);
+    };
     try {
-      root.result = await this.#run(root.spec.template, host, slices, inline);
+      await this.#drive(steps.call(this), slices);
       root.problem = undefined;
       const mounts = root.result.segments.flatMap((segment) =>
         typeof segment === "object" && segment.kind === "mount" ? [segment.snippet] : [],
@@ -345,19 +422,22 @@ class Service implements RenderService {
       this.#events = undefined;
       this.#notices.rootRan();
     } catch (error) {
-      root.problem = problemOf(error, root.spec.template, slices);
+      root.problem = isWatchdogTimeout(error)
+        ? stoppedProblem(root.spec.template, this.#slices.watchdogMs)
+        : problemOf(error, root.spec.template, slices);
     }
     this.#reads.commit(root);
     root.usesShared = used;
     root.clean = true;
   }
 
-  async #run(
+  /** One run; yields between slices. Ended before its time, what it read is forgotten. */
+  *#run(
     template: string,
     host: RunHost,
     slices: Slices,
     renderIncremental?: (snippet: string) => string,
-  ): Promise<RunResult> {
+  ): Generator<void, RunResult, void> {
     this.#reads.begin();
     const sink = new OutputSink(host.recorder.tokens);
     const run = this.#set.start(template, {
@@ -369,11 +449,15 @@ class Service implements RenderService {
       ...(renderIncremental === undefined ? { instant: this.#instant } : { now: this.#instant }),
       ...(this.#profile !== undefined && { profile: this.#profile }),
     });
+    let over = false;
     try {
-      for (let step = run.next(); step.done !== true; step = run.next()) await slices.turn();
+      for (let step = run.next(); step.done !== true; step = run.next()) yield;
+      over = true;
     } catch (error) {
-      if (slices.aborted) this.#reads.abandon();
+      over = true;
       throw error;
+    } finally {
+      if (!over) this.#reads.abandon();
     }
     return host.recorder.result(sink.segments());
   }
@@ -477,6 +561,13 @@ function problemOf(error: unknown, template: string, slices: Slices): TemplatePr
   if (slices.aborted) throw error;
   const message = `internal error: ${error instanceof Error ? error.message : String(error)}`;
   return assemblyProblem(template, message, "this is a defect of HAPTIC; please report it with the template");
+}
+
+/** Work that the limits of a run do not see was ended by the watchdog. */
+function stoppedProblem(template: string, ms: number | undefined): TemplateProblem {
+  const message = `stopped after ${ms} ms without a pause`;
+  const hint = "it does work that the limits of templates do not see; please report it with the template";
+  return { ...assemblyProblem(template, message, hint), code: "HAPTIC_E_TEMPLATE_LIMIT" };
 }
 
 function assemblyProblem(template: string, message: string, hint: string): TemplateProblem {

@@ -1,5 +1,7 @@
 /** Cuts a render's work into slices, between which the event loop serves everything else. */
 
+import { watched } from "../templating/index.ts";
+
 export interface SliceOptions {
   /** Length of a slice, in ms. */
   readonly sliceMs: number;
@@ -7,6 +9,8 @@ export interface SliceOptions {
   readonly now: () => number;
   /** Lets other work run. */
   readonly pause: () => Promise<void>;
+  /** Kills work that has not come back after this many ms; without it nothing does. */
+  readonly watchdogMs?: number | undefined;
 }
 
 // oxlint-disable-next-line haptic/no-ambient-time -- only the default of `now`; what is rendered does not depend on it
@@ -27,6 +31,12 @@ export class Slices {
   /** The render is abandoned. */
   get aborted(): boolean {
     return this.#signal.aborted;
+  }
+
+  /** Does the work of one slice under the watchdog. */
+  watch<T>(work: () => T): T {
+    const { watchdogMs } = this.#options;
+    return watchdogMs === undefined ? work() : watched(watchdogMs, work);
   }
 
   /** True once the present slice is used up. */

@@ -3,7 +3,7 @@
  * our `compile`, and keeps the result by key. Units are `root:NAME` and `component:NAME` (rendered files, by what they may
  * see) and `root+NAME`, `component+NAME` (imported files).
  */
-import { Eta, type TemplateFunction } from "eta/core";
+import { Eta } from "eta/core";
 import type { Declarations } from "./check/declarations.ts";
 import type { Symbol_ } from "./check/scope.ts";
 import { Statements } from "./check/statements.ts";
@@ -16,7 +16,7 @@ import { globMatches } from "./runtime/glob.ts";
 import { compileInRealm } from "./runtime/realm.ts";
 import type { Unit } from "./runtime/runtime.ts";
 import { makeProblem, type Place } from "./syntax/problems.ts";
-import { parseTemplate } from "./syntax/parser.ts";
+import { parseInSteps } from "./syntax/parser.ts";
 import type { Statement } from "./syntax/tree.ts";
 import type { EntryPoint, TemplateProblem, TemplateSource } from "./types.ts";
 
@@ -167,9 +167,8 @@ export class Compiler extends Eta {
     }
   }
 
-  *#checkUnit({ key, name, kind, from }: Waiting, source: TemplateSource): Generator<void, void, void> {
-    const tree = this.#tree(source);
-    yield;
+  *#checkUnit({ key, kind, from }: Waiting, source: TemplateSource): Generator<void, void, void> {
+    const tree = yield* this.#treeInSteps(source);
     const unit = new Statements(this.#host(kind), kind, source, { kind: "main", results: [] }, from);
     const steps = unit.checkTemplate(tree);
     let step: IteratorResult<void, Code>;
@@ -179,8 +178,8 @@ export class Compiler extends Eta {
       if (step.done === true) break;
       yield;
     }
-    this.#finish(key, unit, step.value, new Map());
     yield;
+    yield* this.#finish(key, unit, step.value, new Map());
   }
 
   /** Units that render each other in a circle: told once, where the circle closes. */
@@ -240,7 +239,7 @@ export class Compiler extends Eta {
   *loadAll(): Generator<void, void, void> {
     if (this.problems.length > 0) return;
     for (const key of this.#printed.keys()) {
-      this.loadTemplate(key, this.compile(key) as TemplateFunction);
+      this.loadTemplate(key, this.compile(key));
       yield;
     }
   }
@@ -268,14 +267,20 @@ export class Compiler extends Eta {
   }
 
   #tree(source: TemplateSource): readonly Statement[] {
-    let tree = this.#trees.get(source.name);
-    if (tree === undefined) {
-      const parsed = parseTemplate(source.text);
-      for (const fault of parsed.faults) this.#report({ source, offset: fault.offset }, fault.message, fault.detail);
-      tree = parsed.body;
-      this.#trees.set(source.name, tree);
+    const steps = this.#treeInSteps(source);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
     }
-    return tree;
+  }
+
+  *#treeInSteps(source: TemplateSource): Generator<void, readonly Statement[], void> {
+    const known = this.#trees.get(source.name);
+    if (known !== undefined) return known;
+    const parsed = yield* parseInSteps(source.text);
+    for (const fault of parsed.faults) this.#report({ source, offset: fault.offset }, fault.message, fault.detail);
+    this.#trees.set(source.name, parsed.body);
+    return parsed.body;
   }
 
   #host(kind: Kind): UnitHost {
@@ -329,8 +334,8 @@ export class Compiler extends Eta {
       if (problem === undefined) continue;
       this.#broken.set(key, problem);
       // Reached by its name elsewhere, it is compiled again and its problems count.
-      for (const asked of [...this.#asked]) if (!before.asked.has(asked)) this.#forget(asked);
-      for (const seen of [...this.#seen]) if (!before.seen.has(seen)) this.#seen.delete(seen);
+      for (const asked of this.#asked) if (!before.asked.has(asked)) this.#forget(asked);
+      for (const seen of this.#seen) if (!before.seen.has(seen)) this.#seen.delete(seen);
       this.#trees.clear();
     }
     this.#current = outer[0];
@@ -365,11 +370,16 @@ export class Compiler extends Eta {
     const unit = new Statements(this.#host(kind), kind, source, { kind: "import", results: [] }, from);
     const { code, exports } = unit.checkImported(this.#tree(source));
     this.#open.pop();
-    this.#finish(key, unit, code, exports);
+    for (const _ of this.#finish(key, unit, code, exports));
     return { key, exports };
   }
 
-  #finish(key: string, unit: Statements, body: Code, exports: ReadonlyMap<string, Symbol_>): void {
+  *#finish(
+    key: string,
+    unit: Statements,
+    body: Code,
+    exports: ReadonlyMap<string, Symbol_>,
+  ): Generator<void, void, void> {
     this.#checked.set(key, {
       includes: unit.includes,
       mounts: unit.mounts,
@@ -384,6 +394,7 @@ export class Compiler extends Eta {
     ]);
     const code: Code = ['"use strict";\nreturn function* ($) {\nlet $r;\n', globals, imports, body, "};\n"];
     analyse(code);
+    yield;
     const printed = print(code);
     this.#printed.set(key, { text: printed.text, number: this.maps.length });
     this.maps.push({ key, ...printed });

@@ -11,7 +11,8 @@
  * for the template's author is a `TemplateFault`. A run throws `TemplateError` (src/errors.ts), or `RestartNeeded` when a
  * read stands where it cannot wait.
  */
-export { createEngine, type EngineOptions } from "./engine.ts";
+export { createEngine, createEngineInSlices, type EngineOptions } from "./engine.ts";
+export { isWatchdogTimeout, watched } from "./runtime/watchdog.ts";
 export { drive, runSync, sliceClock, type DriveOptions, type SliceClock } from "./driver.ts";
 export { callFunction, hostObject, HostObject, pendingRead, PendingRead, type HostMethod } from "./runtime/host.ts";
 export { Profile, type ProfileRow } from "./profile.ts";

@@ -2,7 +2,7 @@
 import { commas, literal, type Code } from "../emit/code.ts";
 import { hostileNames } from "../runtime/guards.ts";
 import { namedType } from "../syntax/expressions.ts";
-import type { Expression, RenderExpression } from "../syntax/tree.ts";
+import type { Expression } from "../syntax/tree.ts";
 import { Rendering } from "./rendering.ts";
 import type { MacroInfo, Value } from "./scope.ts";
 import {
@@ -204,7 +204,7 @@ export abstract class Calls extends Rendering {
     const [only] = x.args;
     const args =
       name === "on_own_lines" && x.args.length === 1 && only!.kind === "render"
-        ? this.renderedParts(only as RenderExpression)
+        ? this.renderedParts(only)
         : this.args(name, type, x, !passes);
     const types = this.argumentTypes;
     if (passes) return { code: ["(", args[0]!, " ?? ", args[1]!, ")"], type: ANY };

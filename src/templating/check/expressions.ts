@@ -1,5 +1,5 @@
 /** Checks expressions and lowers them to code. */
-import { commas, literal, type Code } from "../emit/code.ts";
+import { literal, type Code } from "../emit/code.ts";
 import { hostileNames } from "../runtime/guards.ts";
 import { nearestName } from "../syntax/problems.ts";
 import type { Expression, RenderExpression, Statement } from "../syntax/tree.ts";

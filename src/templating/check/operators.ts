@@ -55,7 +55,7 @@ export function constantCode(value: Constant): string {
   return String(value);
 }
 
-function constantText(value: Constant): string {
+export function constantText(value: Constant): string {
   return value instanceof Fraction ? String(value.toNumber()) : String(value);
 }
 
@@ -149,10 +149,7 @@ export abstract class Operators extends UnitContext {
   protected typedConstant(value: Constant, type: Type, at: number): Value {
     if (type.kind !== "basic" || typeof value === "string" || typeof value === "boolean")
       return this.constantValue(value, type);
-    return this.constantValue(
-      isFloat(type) ? this.fitFloat(value as bigint | Fraction, type, at) : this.fitConstant(value, type, at),
-      type,
-    );
+    return this.constantValue(isFloat(type) ? this.fitFloat(value, type, at) : this.fitConstant(value, type, at), type);
   }
 
   /** JavaScript condition with the language's truth rules. */

@@ -1,6 +1,7 @@
 /** What writes to the output: show, render, snippets compiled in their caller's context. */
 import { literal, type Code } from "../emit/code.ts";
 import type { Expression, RenderExpression, Statement } from "../syntax/tree.ts";
+import { constantText } from "./operators.ts";
 import { Assignments } from "./assignments.ts";
 import { defaultType, isBool, isFloat, isInteger, isString, typeName } from "./types.ts";
 
@@ -33,7 +34,7 @@ export abstract class Output extends Assignments {
     if (isString(type) || isInteger(type) || isBool(type)) {
       const { constant } = value;
       if (typeof constant === "bigint") this.fitConstant(constant, defaultType(type), x.at);
-      return constant === undefined ? ["o += ", value.code, ";\n"] : ["o += ", literal(String(constant)), ";\n"];
+      return constant === undefined ? ["o += ", value.code, ";\n"] : ["o += ", literal(constantText(constant)), ";\n"];
     }
     if (
       type.kind === "slice" ||

@@ -22,7 +22,9 @@ function inflated(packed: Buffer): Buffer {
   } catch (error) {
     const { code } = error as { readonly code?: string };
     return refuse(
-      code === "ERR_BUFFER_TOO_LARGE" ? `the unpacked stream is larger than ${MOST_STREAM} bytes` : "this is no gzip data",
+      code === "ERR_BUFFER_TOO_LARGE"
+        ? `the unpacked stream is larger than ${MOST_STREAM} bytes`
+        : "this is no gzip data",
     );
   }
 }
@@ -89,7 +91,7 @@ function untar(stream: Buffer): Map<string, string> {
     if (body.length < size) refuse("the archive is cut off");
     at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
     if (type === "x") {
-      next = { ...next, ...paxRecords(body) };
+      Object.assign(next, paxRecords(body));
       continue;
     }
     if (type === "L") {
@@ -117,7 +119,10 @@ export const archiveFunctions: readonly TemplateFunction[] = [
     signature: "func(archive string) (map[string]string, error)",
     doc: `The files of a gzip-compressed tar archive (bytes, as b64decode gives them): a map from path to content. All or nothing: an error when the data is damaged, when an entry is no file or folder, when a path is absolute or has .. in it, and beyond ${MOST_ENTRIES} entries, 8 MiB a file, 32 MiB together or 64 MiB of unpacked stream. Folders give no entry.`,
     examples: [
-      [`{% var files, err = untar_gz(b64decode("${EXAMPLE}")) %}{{ err }}{{ files | toJSON() }}`, '{"b.txt":"b","conf/a.txt":"hello\\n"}'],
+      [
+        `{% var files, err = untar_gz(b64decode("${EXAMPLE}")) %}{{ err }}{{ files | toJSON() }}`,
+        '{"b.txt":"b","conf/a.txt":"hello\\n"}',
+      ],
       ['{% var _, err = untar_gz("x") %}{{ err }}', "untar_gz: this is no gzip data"],
     ],
     run: (runtime: Runtime, archive: string) => {

@@ -17,12 +17,23 @@ export const conditionFunctions: readonly TemplateFunction[] = [
         '{"lastTransitionTime":"2026-11-30T07:55:00Z","message":"ok","observedGeneration":3,"reason":"Accepted","status":"True","type":"Accepted"}',
       ],
     ],
-    run: (_: Runtime, type: string, status: string, reason: string, message: string, generation: unknown, time: string) => {
+    run: (
+      _: Runtime,
+      type: string,
+      status: string,
+      reason: string,
+      message: string,
+      generation: unknown,
+      time: string,
+    ) => {
       if (type === "") throw new TemplateFault("condition: the type is empty");
       if (!["True", "False", "Unknown"].includes(status))
         throw new TemplateFault(`condition: the status is ${JSON.stringify(status)}`, "use True, False or Unknown");
       if (!/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason))
-        throw new TemplateFault(`condition: the reason is ${JSON.stringify(reason)}`, "a reason is one word in CamelCase");
+        throw new TemplateFault(
+          `condition: the reason is ${JSON.stringify(reason)}`,
+          "a reason is one word in CamelCase",
+        );
       if (generation !== null && typeof generation !== "number" && typeof generation !== "bigint")
         throw new TemplateFault("condition: observedGeneration is no number", "give item.metadata.generation");
       return {

@@ -34,7 +34,10 @@ export function durationText(ns: bigint): string {
   const sign = ns < 0n ? "-" : "";
   const at = ns < 0n ? -ns : ns;
   const decimal = (unit: bigint): string => {
-    const fraction = (at % unit).toString().padStart(unit.toString().length - 1, "0").replace(/0+$/, "");
+    const fraction = (at % unit)
+      .toString()
+      .padStart(unit.toString().length - 1, "0")
+      .replace(/0+$/, "");
     return String(at / unit) + (fraction === "" ? "" : `.${fraction}`);
   };
   if (at < 1000n) return `${sign}${at}ns`;

@@ -172,7 +172,7 @@ export const encodingFunctions: readonly TemplateFunction[] = [
     name: "marshalYAML",
     signature: "func(value any) (string, error)",
     doc: "YAML text with sorted keys. Functions fail.",
-    examples: [['{{ marshalYAML(map[string]any{"b": []any{1, "x"}, "a": nil}) }}', 'a: null\nb:\n  - 1\n  - x\n']],
+    examples: [['{{ marshalYAML(map[string]any{"b": []any{1, "x"}, "a": nil}) }}', "a: null\nb:\n  - 1\n  - x\n"]],
     run: (runtime: Runtime, value: unknown) => {
       const plain: unknown = JSON.parse(jsonText(runtime, value));
       return stringify(plain, { lineWidth: 0, aliasDuplicateObjects: false });
@@ -183,7 +183,10 @@ export const encodingFunctions: readonly TemplateFunction[] = [
     signature: "func(text string, target map[string]any) error",
     doc: "Reads a JSON object into the map. The error is nil when it went well; use parse_yaml for other values, it reads JSON too.",
     examples: [
-      ['{% var m = map[string]any{} %}{% var err = unmarshalJSON(`{"a": [1]}`, m) %}{{ toJSON(m) }}{{ err }}', '{"a":[1]}'],
+      [
+        '{% var m = map[string]any{} %}{% var err = unmarshalJSON(`{"a": [1]}`, m) %}{{ toJSON(m) }}{{ err }}',
+        '{"a":[1]}',
+      ],
       ['{% var m = map[string]any{} %}{{ unmarshalJSON("{", m) }}', "unmarshalJSON: this is no JSON object"],
     ],
     effect: true,
@@ -196,7 +199,9 @@ export const encodingFunctions: readonly TemplateFunction[] = [
     name: "unmarshalYAML",
     signature: "func(text string, target map[string]any) error",
     doc: "Reads a YAML document that is a map into the map, as unmarshalJSON.",
-    examples: [['{% var m = map[string]any{} %}{% var err = unmarshalYAML("a: 1", m) %}{{ toJSON(m) }}{{ err }}', '{"a":1}']],
+    examples: [
+      ['{% var m = map[string]any{} %}{% var err = unmarshalYAML("a: 1", m) %}{{ toJSON(m) }}{{ err }}', '{"a":1}'],
+    ],
     effect: true,
     run: (runtime: Runtime, text: string, target: unknown) => {
       runtime.charge(8 + text.length);
@@ -210,7 +215,8 @@ export const encodingFunctions: readonly TemplateFunction[] = [
     examples: [["{{ len(randBytes(16)) }} {{ len(b64encode(randBytes(48))) }}", "16 64"]],
     clock: true,
     run: (runtime: Runtime, n: number) => {
-      if (n < 0 || n > MOST_RANDOM) throw new TemplateFault(`randBytes: ${n} bytes are ${n < 0 ? "too few" : "too many"}`);
+      if (n < 0 || n > MOST_RANDOM)
+        throw new TemplateFault(`randBytes: ${n} bytes are ${n < 0 ? "too few" : "too many"}`);
       runtime.charge(n);
       return [...runtime.random(n)];
     },

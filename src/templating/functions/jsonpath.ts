@@ -19,9 +19,10 @@ export function jsonPath(path: string, fn: string): Step[] {
   const steps: Step[] = [];
   while (rest !== "") {
     const bare = steps.length === 0 && !/^[.[]/.test(rest);
-    const step = /^\.((?:\\.|[^.[\]\\*])(?:\\.|[^.[\]\\])*)|^\[(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|(\d+)|(\*))\]|^\.?(\*)/s.exec(
-      bare ? `.${rest}` : rest,
-    );
+    const step =
+      /^\.((?:\\.|[^.[\]\\*])(?:\\.|[^.[\]\\])*)|^\[(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|(\d+)|(\*))\]|^\.?(\*)/s.exec(
+        bare ? `.${rest}` : rest,
+      );
     if (step === null)
       throw new TemplateFault(
         `${fn}: cannot read path ${JSON.stringify(path)} at ${JSON.stringify(rest)}`,
@@ -40,7 +41,11 @@ export function follow(runtime: Runtime, value: unknown, steps: readonly Step[])
     const step = steps[i];
     runtime.charge(1);
     if (step === undefined) {
-      const items: unknown[] = Array.isArray(at) ? at : isMap(at) ? sortedKeys(at).map((key) => memberOf(at, String(key))) : [];
+      const items: unknown[] = Array.isArray(at)
+        ? at
+        : isMap(at)
+          ? sortedKeys(at).map((key) => memberOf(at, String(key)))
+          : [];
       return items.map((item) => follow(runtime, item, steps.slice(i + 1))).filter((item) => item !== null);
     }
     at = typeof step === "number" ? (Array.isArray(at) ? ((at[step] as unknown) ?? null) : null) : memberOf(at, step);
@@ -55,7 +60,13 @@ export function setAtPath(value: unknown, path: string, to: unknown): unknown {
 }
 
 /** A copy with `to` at the end of the steps. Only what lies on the path is copied; missing maps are made. */
-export function replaceAt(runtime: Pick<Runtime, "charge">, value: unknown, steps: readonly Step[], to: unknown, fn: string): unknown {
+export function replaceAt(
+  runtime: Pick<Runtime, "charge">,
+  value: unknown,
+  steps: readonly Step[],
+  to: unknown,
+  fn: string,
+): unknown {
   const [step, ...rest] = steps;
   if (steps.length === 0) return to;
   const refuse = (wanted: string): never => {
@@ -73,7 +84,8 @@ export function replaceAt(runtime: Pick<Runtime, "charge">, value: unknown, step
     if (!Array.isArray(value)) return value === null && step === undefined ? null : refuse("a list");
     runtime.charge(value.length);
     if (step === undefined) return value.map((item: unknown) => replaceAt(runtime, item, rest, to, fn));
-    if (step > value.length) throw new TemplateFault(`${fn}: index ${step} is beyond the end of a list of ${value.length}`);
+    if (step > value.length)
+      throw new TemplateFault(`${fn}: index ${step} is beyond the end of a list of ${value.length}`);
     const out: unknown[] = [...(value as unknown[])];
     out[step] = replaceAt(runtime, out[step] ?? null, rest, to, fn);
     return out;
@@ -108,7 +120,10 @@ export const jsonPathFunctions: readonly TemplateFunction[] = [
     signature: "func(item any, path string, value any) any",
     doc: "A copy of item with value at a JSONPath; item stays as it is. Missing maps on the way are made, [*] sets every entry, an index may be one beyond the end. Entering a value that is no map or list fails.",
     examples: [
-      ['{{ map[string]any{"spec": map[string]any{"a": 1}} | jsonpathSet("$.spec.b.c", 2) | toJSON() }}', '{"spec":{"a":1,"b":{"c":2}}}'],
+      [
+        '{{ map[string]any{"spec": map[string]any{"a": 1}} | jsonpathSet("$.spec.b.c", 2) | toJSON() }}',
+        '{"spec":{"a":1,"b":{"c":2}}}',
+      ],
       ['{{ jsonpathSet(map[string]any{"l": []any{1, 2}}, "l[*]", 0) | toJSON() }}', '{"l":[0,0]}'],
     ],
     run: (runtime: Runtime, item: unknown, path: string, value: unknown) =>

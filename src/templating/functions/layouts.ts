@@ -21,7 +21,9 @@ export interface Civil {
   readonly yearDay: number;
 }
 
-export const MONTHS = "January February March April May June July August September October November December".split(" ");
+export const MONTHS = "January February March April May June July August September October November December".split(
+  " ",
+);
 export const DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
 
 const TOKENS =
@@ -100,9 +102,7 @@ export function formatLayout(layout: string, t: Civil): string {
       case "pm":
         return t.hour >= 12 ? "pm" : "am";
       default:
-        return token[0] === "-" || token[0] === "Z"
-          ? offsetText(token, t.offset)
-          : fractionText(token, t.nanosecond);
+        return token[0] === "-" || token[0] === "Z" ? offsetText(token, t.offset) : fractionText(token, t.nanosecond);
     }
   });
 }

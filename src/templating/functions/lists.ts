@@ -93,7 +93,7 @@ function sortBy(runtime: Runtime, items: unknown, criteria: unknown): unknown[] 
 
 function uniqueBy(runtime: Runtime, items: unknown, key: (item: unknown) => unknown): unknown[] {
   const list = listOf(items);
-  runtime.charge(list.length);
+  runtime.charge(list.length * 16);
   const seen = new Set<string>();
   return list.filter((item) => {
     const id = identity(runtime, key(item));

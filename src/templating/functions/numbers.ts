@@ -102,7 +102,7 @@ export const numberFunctions: readonly TemplateFunction[] = [
     signature: "func(x float64, format string, precision int) string",
     doc: 'The number with a format: "f" (no exponent), "e" (exponent) or "g" (as short as possible), and a precision; -1 means as many digits as are needed.',
     examples: [['{{ formatFloat(3.14159, "f", 2) }} {{ formatFloat(1500, "e", -1) }}', "3.14 1.5e+03"]],
-    run: (_: Runtime, x: number, format: string, precision: number) => floatText(Number(x), format, precision),
+    run: (_: Runtime, x: number, format: string, precision: number) => floatText(x, format, precision),
   }),
   define({
     name: "parseInt",
@@ -122,7 +122,8 @@ export const numberFunctions: readonly TemplateFunction[] = [
         value = value * BigInt(base) + BigInt(n);
         if (value > 2n ** 63n) break;
       }
-      if (!DIGITS.test(text)) throw new TemplateFault(`parseInt: ${JSON.stringify(text)} is no integer of base ${base}`);
+      if (!DIGITS.test(text))
+        throw new TemplateFault(`parseInt: ${JSON.stringify(text)} is no integer of base ${base}`);
       if (text.startsWith("-")) value = -value;
       if (BigInt.asIntN(64, value) !== value)
         throw new TemplateFault(`parseInt: ${JSON.stringify(text)} is beyond 64 bits`);
@@ -151,7 +152,7 @@ export const numberFunctions: readonly TemplateFunction[] = [
     run: (runtime: Runtime, n: number) => {
       if (n <= 0) return [];
       if (n > 4_000_000) throw new TemplateFault(`seq: ${n} numbers are too many`);
-      runtime.charge(n);
+      runtime.charge(2 * n);
       const list: number[] = [];
       for (let i = 0; i < n; i++) list.push(i);
       return list;

@@ -2,6 +2,7 @@
 import type { RE2JS } from "re2js";
 import { hostObject, type HostObject } from "../runtime/host.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { textOf } from "../runtime/text.ts";
 
 /** Positions of a match and its groups, start and end by turns; -1 = the group took no part. */
 type Match = readonly number[];
@@ -32,14 +33,22 @@ const groupText = (text: string, match: Match, group: number): string =>
   match[2 * group] === undefined || match[2 * group]! < 0 ? "" : text.slice(match[2 * group], match[2 * group + 1]);
 
 /** `$1`, `${1}`, `$name`, `${name}` and `$$` in a replacement; the longest name counts, an unknown one is empty. */
-export function expand(replacement: string, text: string, match: Match, names: Readonly<Record<string, number>>): string {
+export function expand(
+  replacement: string,
+  text: string,
+  match: Match,
+  names: Readonly<Record<string, number>>,
+): string {
   if (!replacement.includes("$")) return replacement;
-  return replacement.replace(/\$(?:\$|\{(\w+)\}|(\w+))/g, (all, braced: string | undefined, bare: string | undefined) => {
-    const name = braced ?? bare;
-    if (name === undefined) return "$";
-    if (/^\d+$/.test(name)) return groupText(text, match, Number(name));
-    return Object.hasOwn(names, name) ? groupText(text, match, names[name]!) : "";
-  });
+  return replacement.replace(
+    /\$(?:\$|\{(\w+)\}|(\w+))/g,
+    (all, braced: string | undefined, bare: string | undefined) => {
+      const name = braced ?? bare;
+      if (name === undefined) return "$";
+      if (/^\d+$/.test(name)) return groupText(text, match, Number(name));
+      return Object.hasOwn(names, name) ? groupText(text, match, names[name]!) : "";
+    },
+  );
 }
 
 function replaceMatches(pattern: RE2JS, text: string, by: (match: Match) => string): string {
@@ -90,7 +99,7 @@ export function makeRegexp(runtime: Runtime, source: string, pattern: RE2JS): Ho
     ReplaceAll: (text: string, replacement: string): string =>
       replaced(text, (match) => expand(replacement, text, match, names)),
     ReplaceAllFunc: (text: string, f: unknown): string =>
-      replaced(text, (match) => String(runtime.call(f, [groupText(text, match, 0)]) ?? "")),
+      replaced(text, (match) => textOf(runtime.call(f, [groupText(text, match, 0)]))),
     Split: (text: string, n: number): string[] | null => {
       charge(text);
       if (n === 0) return null;

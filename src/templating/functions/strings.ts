@@ -44,7 +44,7 @@ function replaced(runtime: Runtime, s: string, from: string, to: string): string
 }
 
 function splitText(runtime: Runtime, s: string, separator: string, limit = -1): string[] {
-  runtime.charge(s.length >> 2);
+  runtime.charge(separator === "" ? s.length * 2 : s.length >> 2);
   if (limit === 0) return [];
   const parts = separator === "" ? Array.from(s) : s.split(separator);
   if (limit < 0 || parts.length <= limit) return parts;

@@ -42,8 +42,7 @@ function zoneOf(name: string): Zone {
     name,
     at: (ms) => {
       const found = /([+-])(\d\d):(\d\d)(?::(\d\d))?/.exec(part(format, ms));
-      const seconds =
-        found === null ? 0 : Number(found[2]) * 3600 + Number(found[3]) * 60 + Number(found[4] ?? 0);
+      const seconds = found === null ? 0 : Number(found[2]) * 3600 + Number(found[3]) * 60 + Number(found[4] ?? 0);
       return { offset: found?.[1] === "-" ? -seconds : seconds, abbreviation: part(short, ms) };
     },
   };
@@ -100,7 +99,8 @@ const times = new WeakMap<object, TimeValue>();
 
 function timeOf(time: unknown): TimeValue {
   const value = typeof time === "object" && time !== null ? times.get(time) : undefined;
-  if (value === undefined) throw new TemplateFault("this is no Time", "make one with date(…), parseTime(…) or unixTime(…)");
+  if (value === undefined)
+    throw new TemplateFault("this is no Time", "make one with date(…), parseTime(…) or unixTime(…)");
   return value;
 }
 
@@ -131,9 +131,16 @@ function makeTime(ns: bigint, zone: Zone): HostObject {
     Equal: (other: unknown): boolean => ns === timeOf(other).ns,
     Sub: (other: unknown): HostObject => makeDuration(ns - timeOf(other).ns),
     Add: (duration: unknown): HostObject => makeTime(ns + nanosecondsOf(duration), zone),
-    AddDate: (years: number, months: number, days: number): HostObject => {
+    AddDate: (years: number | bigint, months: number | bigint, days: number | bigint): HostObject => {
       const at = parts();
-      const moved = [at.year + Number(years), at.month + Number(months), at.day + Number(days), at.hour, at.minute, at.second] as const;
+      const moved = [
+        at.year + Number(years),
+        at.month + Number(months),
+        at.day + Number(days),
+        at.hour,
+        at.minute,
+        at.second,
+      ] as const;
       return makeTime(instant(moved, at.nanosecond, zone), zone);
     },
     Truncate: (unit: unknown): HostObject => makeTime(step(unit) <= 0n ? ns : ns - rest(step(unit)), zone),
@@ -170,7 +177,8 @@ export const timeFunctions: readonly TemplateFunction[] = [
   }),
   define({
     name: "date",
-    signature: "func(year int, month int, day int, hour int, min int, sec int, nsec int, location string) (Time, error)",
+    signature:
+      "func(year int, month int, day int, hour int, min int, sec int, nsec int, location string) (Time, error)",
     doc: 'A Time from its parts, which may be out of range: month 13 is next January. The location is "UTC", "" (UTC), "Local" (UTC as well: output does not depend on the machine) or a name like "Europe/Rome"; an unknown one is an error.',
     examples: [
       ['{{ date(2026, 3, 1, 12, 0, 0, 0, "UTC").Format("Mon, 2 Jan 2006 15:04 MST") }}', "Sun, 1 Mar 2026 12:00 UTC"],
@@ -223,7 +231,10 @@ export const timeFunctions: readonly TemplateFunction[] = [
     run: (_: Runtime, text: string) => {
       const ns = durationOf(text);
       if (ns === undefined)
-        throw new TemplateFault(`parseDuration: ${JSON.stringify(text)} is not a duration`, 'write it like "1h30m" or "500ms"');
+        throw new TemplateFault(
+          `parseDuration: ${JSON.stringify(text)} is not a duration`,
+          'write it like "1h30m" or "500ms"',
+        );
       return makeDuration(ns);
     },
   }),

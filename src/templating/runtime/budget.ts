@@ -30,6 +30,8 @@ export abstract class Budget {
   /** Work since the run could last have paused. */
   #stretch = 0;
   #looks = 0;
+  /** Units taken from `fuel` by charges and not by ticks, since the last look. */
+  #charged = 0;
 
   constructor(environment: RunEnvironment) {
     this.#isDue = environment.due;
@@ -40,21 +42,22 @@ export abstract class Budget {
 
   /** Refuels and tells whether the slice is used up. */
   due(): boolean {
+    // Work that was charged brings the look at the clock nearer, but is paid for already.
+    const ticks = TICKS_PER_LOOK - this.fuel - this.#charged;
+    const pausing = this.uninterrupted === 0;
+    this.charge(pausing ? ticks : ticks * CALLBACK_WEIGHT);
     this.fuel = TICKS_PER_LOOK;
+    this.#charged = 0;
     if (++this.#looks >= LOOKS_PER_HEAP_CHECK) this.#checkHeap();
-    if (this.uninterrupted > 0) {
-      this.charge(TICKS_PER_LOOK * CALLBACK_WEIGHT);
-      return false;
-    }
-    this.charge(TICKS_PER_LOOK);
+    if (!pausing) return false;
     this.#stretch = 0;
-    this.fuel = TICKS_PER_LOOK;
     return this.#isDue();
   }
 
   /** Charges work before it is done: about one unit an element or 16 characters touched. */
   charge(units: number): void {
     this.fuel -= units;
+    this.#charged += units;
     if ((this.#total -= units) < 0) throw new LimitFault("the template does too much work (fuel limit reached)");
     if ((this.#stretch += units) > MAX_STRETCH)
       throw new LimitFault("too much work without a pause: one call does more than fits into a slice");

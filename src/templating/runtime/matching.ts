@@ -31,7 +31,7 @@ function make(key: string, inside: boolean): Match {
     case "bool":
       return (v) => typeof v === "boolean";
     case "error":
-      return ErrorValue.is;
+      return (v) => ErrorValue.is(v);
     case "float64":
     case "float32":
       return inside
@@ -66,7 +66,7 @@ function make(key: string, inside: boolean): Match {
   }
   if (key.startsWith("<")) return (v) => StructValue.is(v) && `<${StructValue.id(v)}>` === key;
   if (key.startsWith("{")) return (v) => isMap(v) && (key === "{}" || key === resourceKey(v));
-  if (key.startsWith("func(")) return FunctionValue.is;
+  if (key.startsWith("func(")) return (v) => FunctionValue.is(v);
   return (v) => isInteger(v) && fits(key, v);
 }
 

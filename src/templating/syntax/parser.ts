@@ -12,6 +12,15 @@ export interface ParsedTemplate {
 
 /** Parses a template; never throws. */
 export function parseTemplate(source: string): ParsedTemplate {
+  const steps = parseInSteps(source);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Parses a template, and stops on the way, so that a long one need not be one slice. */
+export function* parseInSteps(source: string): Generator<void, ParsedTemplate, void> {
   const faults: SyntaxFault[] = [];
   let segments: Segment[];
   try {
@@ -20,8 +29,9 @@ export function parseTemplate(source: string): ParsedTemplate {
     if (!(fault instanceof SyntaxFault)) throw fault;
     return { body: [], faults: [fault] };
   }
+  yield;
   try {
-    return { body: new TemplateParser(segments, faults).template(), faults };
+    return { body: yield* new TemplateParser(segments, faults).template(), faults };
   } catch (fault) {
     // Only nesting that is too deep ends the parse.
     if (!(fault instanceof SyntaxFault)) throw fault;
@@ -51,10 +61,10 @@ class TemplateParser {
     this.faults = faults;
   }
 
-  template(): Statement[] {
+  *template(): Generator<void, Statement[], void> {
     const body: Statement[] = [];
     for (;;) {
-      body.push(...this.statements());
+      while (this.next(body)) yield;
       const stray = this.segments[this.position];
       if (stray === undefined) return body;
       this.faults.push(
@@ -71,19 +81,24 @@ class TemplateParser {
   /** Statements up to a terminating tag, which stays current, or to the end. */
   private statements(): Statement[] {
     const body: Statement[] = [];
-    for (;;) {
-      const segment = this.segments[this.position];
-      if (segment === undefined) return body;
-      const word = keyword(segment);
-      if (word !== undefined && TERMINATORS.has(word)) return body;
-      this.position++;
-      if (segment.kind === "text") {
-        if (segment.text !== "") body.push({ kind: "text", text: segment.text, at: segment.at });
-        continue;
-      }
-      const statement = this.tag(segment);
-      if (statement !== undefined) body.push(statement);
+    while (this.next(body));
+    return body;
+  }
+
+  /** Reads one segment, with the block it may open. False before a terminating tag and at the end. */
+  private next(body: Statement[]): boolean {
+    const segment = this.segments[this.position];
+    if (segment === undefined) return false;
+    const word = keyword(segment);
+    if (word !== undefined && TERMINATORS.has(word)) return false;
+    this.position++;
+    if (segment.kind === "text") {
+      if (segment.text !== "") body.push({ kind: "text", text: segment.text, at: segment.at });
+      return true;
     }
+    const statement = this.tag(segment);
+    if (statement !== undefined) body.push(statement);
+    return true;
   }
 
   /** Runs a step whose syntax fault is recorded, not passed on. */

@@ -85,7 +85,6 @@ const cases: readonly (readonly [expression: string, output: string])[] = [
   ['any["a"]["b"]', "c"],
   ["any.x.y.z", ""],
   ["any.list[1]", "x"],
-  ["any.s.x", ""],
   ['map[string]int{"a": 1}.a', "1"],
   ['map[string]int{"a": 1}["b"]', "0"],
   ["map[string]bool{}.x", "false"],

@@ -1,0 +1,60 @@
+import { setImmediate } from "node:timers/promises";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { createRenderServiceInSlices } from "../../../src/render/index.ts";
+import { context, never, options, route, service, TEMPLATES, texts, world } from "./fixture.ts";
+
+/** A clock that stands still: the run never learns that its slice is over, as in a function that does not come back. */
+const STUCK = { now: () => 0, watchdogMs: 30 };
+
+test("a root that does not come back is stopped, told, and nothing else is lost", async () => {
+  const on = world();
+  on.put("routes", route("ns", "a", "a.example", "web"));
+  const made = service({ ...TEMPLATES, "haproxy.cfg": "{% for %}{% end %}" }, STUCK);
+  const { result, problems } = await made.render(context(on), never);
+  assert.is(result, undefined);
+  assert.equal(
+    problems.map(({ code, template, message }) => `${code} ${template}: ${message}`),
+    ["HAPTIC_E_TEMPLATE_LIMIT haproxy.cfg: stopped after 30 ms without a pause"],
+  );
+});
+
+test("an object whose incremental snippet does not come back harms itself only", async () => {
+  const on = world();
+  on.put("routes", route("ns", "a", "a.example", "web"));
+  on.put("routes", route("ns", "stuck", "stuck.example", "web"));
+  on.put("routes", route("ns", "z", "z.example", "web"));
+  const hosts = `{% if item.metadata.name == "stuck" %}{% for %}{% end %}{% end %}${TEMPLATES["hosts"]}`;
+  const { result, isolated } = await service({ ...TEMPLATES, hosts }, STUCK).render(context(on), never);
+  assert.equal(
+    isolated.map(({ id, problem }) => `${id}: ${problem.message}`),
+    ["ns/stuck: stopped after 30 ms without a pause"],
+  );
+  const all = Object.values(texts(result!.plan)).join("\n");
+  assert.match(all, "a.example");
+  assert.match(all, "z.example");
+});
+
+test("templates are compiled in slices, with the same result", async () => {
+  const on = world();
+  on.put("routes", route("ns", "a", "a.example", "web"));
+  let pauses = 0;
+  let time = 0;
+  const { service: made, problems } = await createRenderServiceInSlices(
+    options(undefined, {
+      now: () => (time += 4),
+      pause: async () => {
+        pauses++;
+        await setImmediate();
+      },
+      nonce: "n",
+    }),
+  );
+  assert.equal(problems, []);
+  assert.ok(pauses > 5, String(pauses));
+  const sliced = await made.render(context(on), never);
+  const whole = await service(undefined, { nonce: "n" }).render(context(on), never);
+  assert.equal(texts(sliced.result!.plan), texts(whole.result!.plan));
+});
+
+test.run();
