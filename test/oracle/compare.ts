@@ -15,6 +15,7 @@ import {
 import { parseTemplate } from "../../src/templating/syntax/parser.ts";
 import { frozen, GLOBALS } from "./generate/data.ts";
 import type { Program } from "./expressions.ts";
+import { INSTANT } from "./functions/more.ts";
 import { interpret, type Result } from "./interpreter.ts";
 import { ANY, BOOL, bytewise, FLOAT, fromJson, Func, Host, INT, Slice, STRING, type Stop, type Type, type Value } from "./values.ts";
 
@@ -136,7 +137,7 @@ export function runEngine(set: CompiledSet, data: Readonly<Record<string, unknow
     };
     const globals = { ...data, pems: PEMS, resources: hostObject("Stores", {}, { pods: store }), shared };
     try {
-      const run = set.start("main", { globals, sink, due: () => impatient && ++turn % 3 === 0, limits });
+      const run = set.start("main", { globals, sink, due: () => impatient && ++turn % 3 === 0, limits, now: INSTANT });
       if (!impatient) runSync(run);
       else
         for (let step = run.next(); step.done !== true; ) {

@@ -19,16 +19,20 @@ import {
   BOOL,
   bounded,
   bytes,
+  Composite,
   ERROR,
   Failure,
+  fromBytes,
   FLOAT,
   Func,
   Host,
   INT,
   isNumber,
+  Pointer,
   settle,
   Slice,
   Stop,
+  stored,
   STRING,
   Table,
   text,
@@ -39,6 +43,8 @@ import {
 } from "./values.ts";
 
 export interface Variable {
+  /** The variable is the name of a type. */
+  readonly type?: Type;
   v: Value;
   readonly t: Type;
   readonly macro?: (args: readonly Typed[], spread: boolean) => string;
@@ -109,27 +115,38 @@ export abstract class Expressions {
     if (++this.steps > 200_000) throw new Stop("unsupported", "the oracle is too slow for this program");
   }
 
-  type(node: TypeNode): Type {
+  type(env: Env, node: TypeNode): Type {
     this.meet(`type ${node.kind}`);
     switch (node.kind) {
       case "named":
-        return Object.hasOwn(BASIC, node.name) ? BASIC[node.name]! : ANY;
+        return env.find(node.name)?.type ?? (Object.hasOwn(BASIC, node.name) ? BASIC[node.name]! : ANY);
       case "slice":
-        return { k: "slice", e: this.type(node.element) };
+        return { k: "slice", e: this.type(env, node.element) };
       case "map":
-        return { k: "map", key: this.type(node.key), e: this.type(node.element) };
-      case "pointer":
-        return this.type(node.element);
+        return { k: "map", key: this.type(env, node.key), e: this.type(env, node.element) };
+      case "pointer": {
+        const e = this.type(env, node.element);
+        return e.k === "any" ? e : { k: "pointer", e };
+      }
+      case "array":
+        return { k: "array", n: this.arrayLength(node.length, env), e: this.type(env, node.element) };
+      case "struct":
+        return { k: "struct", fields: new Map(node.fields.map((f) => [f.name, this.type(env, f.type)])) };
       case "func":
         return {
           k: "func",
-          params: node.params.map((p) => (p.type === undefined ? ANY : this.type(p.type))),
+          params: node.params.map((p) => (p.type === undefined ? ANY : this.type(env, p.type))),
           variadic: node.params.at(-1)?.variadic ?? false,
-          results: node.results.map((r) => this.type(r)),
+          results: node.results.map((r) => this.type(env, r)),
         };
       default:
         throw new Stop("unsupported", `type ${(node as { kind: string }).kind}`);
     }
+  }
+
+  /** -1 = as long as the literal. */
+  private arrayLength(x: Expression | undefined, env: Env): number {
+    return x === undefined ? -1 : Number(this.value(x, env, { out: [], file: "", results: [] }).v);
   }
 
   value(x: Expression, env: Env, frame: Frame, hint?: Type): Typed {
@@ -151,20 +168,25 @@ export abstract class Expressions {
       case "name":
         return this.name(x.name, env);
       case "unary":
+        if (x.op === "&") return this.address(x.x, env, frame, hint);
+        if (x.op === "*") return this.target(this.value(x.x, env, frame));
         return unary(x.op, this.value(x.x, env, frame));
       case "binary":
         return this.binary(x, env, frame);
       case "call":
         return this.call(x, env, frame);
-      case "selector":
+      case "selector": {
+        const module = x.x.kind === "name" ? env.find(x.x.name)?.module : undefined;
+        if (module !== undefined) return this.macroValue(module.get(x.name)!);
         return this.select(this.value(x.x, env, frame), x.name);
+      }
       case "index":
         return this.index(this.value(x.x, env, frame), this.value(x.index, env, frame));
       case "slice":
         return this.slice(x, env, frame);
       case "assert": {
         const held = this.value(x.x, env, frame);
-        const t = this.type(x.type!);
+        const t = this.type(env, x.type!);
         if (!this.holds(held.v, t)) throw new Stop("assertion", "interface conversion");
         return { v: t.k === "any" ? held.v : convert({ v: held.v, t: ANY }, t), t };
       }
@@ -189,10 +211,7 @@ export abstract class Expressions {
 
   name(name: string, env: Env): Typed {
     const own = env.find(name);
-    if (own?.macro !== undefined) {
-      const { macro } = own;
-      return { v: new Func((args) => [macro(args.map((v) => ({ v, t: ANY })), false)]), t: own.t };
-    }
+    if (own?.macro !== undefined) return this.macroValue(own);
     if (own !== undefined) return own;
     if (name === "true" || name === "false") return { v: name === "true", t: { k: "untyped", of: "bool" } };
     if (name === "nil") return { v: null, t: { k: "nil" } };
@@ -204,6 +223,11 @@ export abstract class Expressions {
       v: new Func((args) => [this.native(name, native, args.map((v) => ({ v, t: ANY }))).v]),
       t: { k: "func", params: native.params, variadic: native.variadic, results: native.results },
     };
+  }
+
+  /** A macro as a function value. */
+  private macroValue({ macro, t }: Variable): Typed {
+    return { v: new Func((args) => [macro!(args.map((v) => ({ v, t: ANY })), false)]), t };
   }
 
   private binary(x: Expression & { kind: "binary" }, env: Env, frame: Frame): Typed {
@@ -218,7 +242,50 @@ export abstract class Expressions {
     return arithmetic(x.op, left, right);
   }
 
-  select(object: Typed, name: string): Typed {
+  /** What a pointer points to; anything else is itself. */
+  target(p: Typed): Typed {
+    if (p.t.k !== "pointer" && !(p.v instanceof Pointer)) return p;
+    if (!(p.v instanceof Pointer)) throw new Stop("type", "nil pointer");
+    return { v: p.v.get(), t: p.t.k === "pointer" ? p.t.e : ANY };
+  }
+
+  private address(given: Expression, env: Env, frame: Frame, hint: Type | undefined): Typed {
+    let x = given;
+    while (x.kind === "paren") x = x.x;
+    if (x.kind === "composite") {
+      const made = this.value(x, env, frame, hint?.k === "pointer" ? hint.e : hint);
+      if (!(made.v instanceof Composite)) return made;
+      let held: Value = made.v;
+      const set = (v: Value): void => {
+        held = v;
+      };
+      return { v: new Pointer(() => held, set), t: { k: "pointer", e: made.t } };
+    }
+    if (x.kind === "name") {
+      const variable = env.find(x.name)!;
+      const set = (v: Value): void => {
+        variable.v = v;
+      };
+      if (variable.t.k === "map" || variable.t.k === "any") return variable;
+      return { v: new Pointer(() => variable.v, set), t: { k: "pointer", e: variable.t } };
+    }
+    if (x.kind !== "index" && x.kind !== "selector") throw new Stop("unsupported", "address");
+    const base = this.target(this.value(x.x, env, frame));
+    const key = x.kind === "index" ? (this.value(x.index, env, frame).v as bigint) : x.name;
+    const part = x.kind === "index" ? this.index(base, { v: key, t: INT }) : this.select(base, x.name);
+    const get = (): Value =>
+      base.v instanceof Composite ? base.v.parts.get(key)! : (base.v as Slice).store[(base.v as Slice).from + Number(key)]!;
+    const set = (v: Value): void => {
+      if (base.v instanceof Composite) base.v.parts.set(key, v);
+      else (base.v as Slice).store[(base.v as Slice).from + Number(key)] = v;
+    };
+    return { v: new Pointer(get, set), t: { k: "pointer", e: part.t } };
+  }
+
+  select(given: Typed, name: string): Typed {
+    const object = given.t.k === "pointer" || given.v instanceof Pointer ? this.target(given) : given;
+    if (object.v instanceof Composite)
+      return { v: object.v.parts.get(name) ?? null, t: object.t.k === "struct" ? object.t.fields.get(name)! : ANY };
     const t = object.t.k === "map" ? object.t.e : ANY;
     if (object.v === null) return { v: zero(t), t };
     if (object.v instanceof Table) return { v: object.v.find(name)?.value ?? zero(t), t };
@@ -227,9 +294,13 @@ export abstract class Expressions {
     throw new Stop("type", `no member ${name}`);
   }
 
-  index(object: Typed, key: Typed): Typed {
-    const { v, t } = object;
+  index(given: Typed, key: Typed): Typed {
+    const { v, t } = given.t.k === "pointer" ? this.target(given) : given;
     const i = settle(key.v);
+    if (v instanceof Composite) {
+      if (typeof i !== "bigint" || !v.parts.has(i)) throw new Stop("range", "index out of range");
+      return { v: v.parts.get(i)!, t: t.k === "array" ? t.e : ANY };
+    }
     if (t.k === "map") {
       const at = convert(key, t.key);
       return { v: v === null ? zero(t.e) : ((v as Table).find(at)?.value ?? zero(t.e)), t: t.e };
@@ -249,7 +320,11 @@ export abstract class Expressions {
   }
 
   private slice(x: Expression & { kind: "slice" }, env: Env, frame: Frame): Typed {
-    const object = this.value(x.x, env, frame);
+    const whole = this.target(this.value(x.x, env, frame));
+    const object: Typed =
+      whole.v instanceof Composite && whole.t.k === "array"
+        ? { v: this.overArray(whole.v), t: { k: "slice", e: whole.t.e } }
+        : whole;
     const bound = (part: Expression | undefined, otherwise: number): number =>
       part === undefined ? otherwise : Number(convert(this.value(part, env, frame), INT));
     const size = typeof object.v === "string" ? bytes(object.v).length : object.v instanceof Slice ? object.v.length : 0;
@@ -257,11 +332,28 @@ export abstract class Expressions {
     if (object.v !== null && typeof object.v !== "string" && !(object.v instanceof Slice))
       throw new Stop("type", "cannot be sliced");
     if (low < 0 || low > high || high > size) throw new Stop("range", "slice bounds out of range");
-    if (typeof object.v === "string") return { v: bytes(object.v).toString("utf8", low, high), t: isString(object.t) ? STRING : ANY };
+    if (typeof object.v === "string") return { v: fromBytes(bytes(object.v).subarray(low, high)), t: isString(object.t) ? STRING : ANY };
     if (object.v === null) return object;
-    const part = new Slice(object.v.store, object.v.from + low, high - low, object.v.room - low);
+    const max = bound(x.max, object.v.room);
+    if (x.max !== undefined && (max < high || max > object.v.room)) throw new Stop("range", "slice bounds out of range");
+    const part = new Slice(object.v.store, object.v.from + low, high - low, max - low);
     part.frozen = object.v.frozen;
     return { v: part, t: object.t };
+  }
+
+  /** A slice of the whole array: writes through either are seen by both. */
+  private overArray(array: Composite): Slice {
+    const store = new Proxy<Value[]>(
+      [],
+      {
+        get: (target, key) => (typeof key === "string" && /^\d+$/.test(key) ? array.parts.get(BigInt(key)) : Reflect.get(target, key)),
+        set: (_target, key, v: Value) => {
+          array.parts.set(BigInt(String(key)), v);
+          return true;
+        },
+      },
+    );
+    return new Slice(store, 0, array.parts.size, array.parts.size);
   }
 
   /** Whether an `any` holds a value of the type. */
@@ -293,15 +385,38 @@ export abstract class Expressions {
   }
 
   private composite(x: Expression & { kind: "composite" }, env: Env, frame: Frame, hint: Type | undefined): Typed {
-    const t = x.type === undefined ? (hint ?? ANY) : this.type(x.type);
+    const t = x.type === undefined ? (hint ?? ANY) : this.type(env, x.type);
+    if (t.k === "struct" || (t.k === "pointer" && t.e.k === "struct")) {
+      const type = t.k === "struct" ? t : (t.e as Type & { k: "struct" });
+      const made = zero(type) as Composite;
+      x.elements.forEach((e, i) => {
+        const name = e.key?.kind === "name" ? e.key.name : [...type.fields.keys()][i]!;
+        const field = type.fields.get(name)!;
+        made.parts.set(name, stored(convert(this.value(e.value, env, frame, field), field)));
+      });
+      return { v: t.k === "struct" ? made : new Pointer(() => made, () => undefined), t };
+    }
+    if (t.k === "array" || (t.k === "slice" && x.elements.some((e) => e.key !== undefined))) {
+      let [at, n] = [0n, t.k === "array" ? t.n : -1];
+      const parts = new Map<bigint, Value>();
+      for (const e of x.elements) {
+        if (e.key !== undefined) at = this.value(e.key, env, frame).v as bigint;
+        parts.set(at++, stored(convert(this.value(e.value, env, frame, t.e), t.e)));
+        n = t.k === "array" && t.n >= 0 ? t.n : Math.max(n, Number(at));
+      }
+      n = Math.max(n, 0);
+      const all = Array.from({ length: n }, (_, i) => parts.get(BigInt(i)) ?? zero(t.e));
+      if (t.k === "slice") return { v: new Slice(all), t };
+      return { v: new Composite(all.map((v, i) => [BigInt(i), v])), t: { k: "array", n, e: t.e } };
+    }
     if (t.k === "slice")
-      return { v: new Slice(x.elements.map((e) => convert(this.value(e.value, env, frame, t.e), t.e))), t };
+      return { v: new Slice(x.elements.map((e) => stored(convert(this.value(e.value, env, frame, t.e), t.e)))), t };
     if (t.k !== "map") throw new Stop("unsupported", "composite literal");
     const pairs = x.elements.map(
       (e) =>
         [
           convert(this.value(e.key!, env, frame, t.key), t.key),
-          convert(this.value(e.value, env, frame, t.e), t.e),
+          stored(convert(this.value(e.value, env, frame, t.e), t.e)),
         ] as const,
     );
     return { v: Table.of(pairs), t };
@@ -316,16 +431,16 @@ export abstract class Expressions {
   ): Typed {
     const t: Type & { k: "func" } = {
       k: "func",
-      params: params.map((p) => (p.type === undefined ? ANY : this.type(p.type))),
+      params: params.map((p) => (p.type === undefined ? ANY : this.type(env, p.type))),
       variadic: params.at(-1)?.variadic ?? false,
-      results: results.map((r) => this.type(r)),
+      results: results.map((r) => this.type(env, r)),
     };
     const run = (args: readonly Value[]): readonly Value[] => {
       const inner = new Env(env);
       params.forEach((p, i) => {
         const last = t.variadic && i === params.length - 1;
         inner.names.set(p.name, {
-          v: last ? new Slice(args.slice(i)) : (args[i] ?? null),
+          v: last ? new Slice(args.slice(i)) : stored(args[i] ?? null),
           t: last ? { k: "slice", e: t.params[i]! } : t.params[i]!,
         });
       });
@@ -337,9 +452,7 @@ export abstract class Expressions {
   private withDefault(x: Expression & { kind: "default" }, env: Env, frame: Frame, hint: Type | undefined): Typed {
     const { x: left } = x;
     if (left.kind === "render") {
-      const there = left.glob
-        ? this.globNames(left.path!).length > 0
-        : this.resolve(left.path!, frame.file) !== undefined;
+      const there = this.files(left, env, frame) !== undefined;
       return this.value(there ? left : x.otherwise, env, frame, hint);
     }
     const name = left.kind === "name" ? left.name : left.kind === "call" && left.fn.kind === "name" ? left.fn.name : "";
@@ -349,6 +462,14 @@ export abstract class Expressions {
 
   abstract globNames(pattern: string): string[];
   abstract resolve(path: string, from: string): string | undefined;
+
+  /** The files that a render stands for; undefined when there are none. */
+  files(x: RenderExpression, env: Env, frame: Frame): string[] | undefined {
+    if (x.dynamic !== undefined) this.meet("dynamic render");
+    const path = x.path ?? (convert(this.value(x.dynamic!, env, frame), STRING) as string);
+    const names = x.glob ? this.globNames(path) : [this.resolve(path, frame.file)].filter((name) => name !== undefined);
+    return names.length === 0 ? undefined : names;
+  }
 
   // --- calls ---------------------------------------------------------------------------------------------------------
 
@@ -366,9 +487,10 @@ export abstract class Expressions {
 
   call(x: Expression & { kind: "call" }, env: Env, frame: Frame): Typed {
     const { fn } = x;
-    if (fn.kind === "type") return conversion(this.type(fn.type), this.value(x.args[0]!, env, frame));
+    if (fn.kind === "type") return conversion(this.type(env, fn.type), this.value(x.args[0]!, env, frame));
     if (fn.kind === "name") {
       const own = env.find(fn.name);
+      if (own?.type !== undefined) return conversion(own.type, this.value(x.args[0]!, env, frame));
       if (own?.macro !== undefined) {
         this.meet("macro call");
         return { v: own.macro(this.arguments(x, env, frame, []), x.spread), t: STRING };
@@ -426,12 +548,20 @@ export abstract class Expressions {
     return { v: result, t };
   }
 
+  /** A type where an argument stands. */
+  private typeGiven(x: Expression, env: Env): Type {
+    if (x.kind === "name") return this.type(env, { kind: "named", name: x.name, at: x.at });
+    if (x.kind !== "type") throw new Stop("unsupported", "type");
+    return this.type(env, x.type);
+  }
+
   private builtin(name: string, x: Expression & { kind: "call" }, env: Env, frame: Frame): Typed | undefined {
     const arg = (i: number, hint?: Type): Typed => this.value(x.args[i]!, env, frame, hint);
     switch (name) {
       case "len": {
         this.meet("function len");
-        const { v } = arg(0);
+        const { v } = this.target(arg(0));
+        if (v instanceof Composite) return { v: BigInt(v.parts.size), t: INT };
         if (typeof v === "string") return { v: BigInt(bytes(v).length), t: INT };
         if (v instanceof Slice) return { v: BigInt(v.length), t: INT };
         if (v instanceof Table) return { v: BigInt(v.entries.size), t: INT };
@@ -444,7 +574,7 @@ export abstract class Expressions {
         const t: Type = list.t.k === "slice" ? list.t : { k: "slice", e: ANY };
         const element = (t as { e: Type }).e;
         const more = this.arguments({ ...x, args: x.args.slice(1) }, env, frame, [element]);
-        return { v: append(list.v, more.map((m) => convert(m, element))), t };
+        return { v: append(list.v, more.map((m) => stored(convert(m, element)))), t };
       }
       case "delete": {
         this.meet("function delete");
@@ -459,11 +589,35 @@ export abstract class Expressions {
       case "make": {
         this.meet("function make");
         const of = x.args[0]!;
-        const t = this.type((of as { type: TypeNode }).type);
+        const t = this.typeGiven(of, env);
         if (t.k === "map") return { v: new Table(), t };
         const length = x.args.length > 1 ? Number(convert(arg(1), INT)) : 0;
         if (length < 0) throw new Stop("type", "make: negative");
         return { v: new Slice(Array.from({ length }, () => zero((t as { e: Type }).e))), t };
+      }
+      case "cap": {
+        this.meet("function cap");
+        const { v } = this.target(arg(0));
+        if (v instanceof Composite) return { v: BigInt(v.parts.size), t: INT };
+        return { v: v instanceof Slice ? BigInt(v.room) : 0n, t: INT };
+      }
+      case "copy": {
+        this.meet("function copy");
+        const [to, from] = [arg(0).v, arg(1).v];
+        const items = from instanceof Slice ? from.items : [];
+        if (!(to instanceof Slice)) return { v: 0n, t: INT };
+        const n = Math.min(to.length, items.length);
+        for (let i = 0; i < n; i++) to.store[to.from + i] = items[i]!;
+        return { v: BigInt(n), t: INT };
+      }
+      case "new": {
+        this.meet("function new");
+        const t = this.typeGiven(x.args[0]!, env);
+        let held = zero(t);
+        const set = (v: Value): void => {
+          held = v;
+        };
+        return { v: new Pointer(() => held, set), t: { k: "pointer", e: t } };
       }
       case "panic":
         this.meet("function panic");
@@ -507,7 +661,7 @@ export abstract class Expressions {
     if (inner.kind === "assert") {
       this.meet("assert comma ok");
       const held = this.value(inner.x, env, frame);
-      const t = this.type(inner.type!);
+      const t = this.type(env, inner.type!);
       const ok = this.holds(held.v, t);
       return [
         { v: ok ? (t.k === "any" ? held.v : convert({ v: held.v, t: ANY }, t)) : zero(t), t },

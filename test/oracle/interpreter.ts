@@ -6,10 +6,13 @@ import { arithmetic, comparison, convert, type Typed, zero } from "./operators.t
 import {
   ANY,
   bytes,
+  Composite,
   Func,
   INT,
+  Pointer,
   Slice,
   Stop,
+  stored,
   STRING,
   show,
   Table,
@@ -30,7 +33,35 @@ export class Interpreter extends Expressions {
   file(name: string, out: string[]): void {
     const tree = this.program.files.get(name);
     if (tree === undefined) throw new Stop("unsupported", `no file ${name}`);
-    this.list(tree, new Env(), { out, file: name, results: [] });
+    this.layout(tree, new Env(), { out, file: name, results: [] });
+  }
+
+  /** A file; one that extends another gives that its exported names and lets it run. */
+  private layout(tree: readonly Statement[], env: Env, frame: Frame): void {
+    const first = tree.find((n) => n.kind !== "text" || n.text.trim() !== "");
+    if (first?.kind !== "extends") {
+      this.list(tree, env, frame);
+      return;
+    }
+    this.meet("extends");
+    const exports = this.declarations(
+      tree.filter((n) => n !== first),
+      env,
+      { ...frame, out: [] },
+    );
+    const inner = new Env();
+    for (const [name, variable] of exports) inner.names.set(name, variable);
+    const name = this.resolve(first.path, frame.file)!;
+    this.layout(this.program.files.get(name)!, new Env(inner), { ...frame, file: name });
+  }
+
+  /** Declarations in any order; gives the exported ones. */
+  private declarations(statements: readonly Statement[], scope: Env, inner: Frame): ReadonlyMap<string, Variable> {
+    const flat = statements.flatMap((s) => (s.kind === "sequence" ? s.body : [s]));
+    for (const s of flat) if (s.kind === "import" || s.kind === "type") this.statement(s, scope, inner);
+    for (const s of flat) if (s.kind === "macro") scope.names.set(s.name, this.macro(s, scope, inner));
+    for (const s of flat) if (s.kind === "var") this.statement(s, scope, inner);
+    return new Map([...scope.names].filter(([own]) => /^\p{Lu}/u.test(own)));
   }
 
   body(statements: readonly Statement[], env: Env, frame: Frame): readonly Value[] | undefined {
@@ -47,7 +78,7 @@ export class Interpreter extends Expressions {
   }
 
   private introduce(name: string, x: Typed, env: Env): void {
-    if (name !== "_") env.names.set(name, { v: x.v, t: x.t });
+    if (name !== "_") env.names.set(name, { v: stored(x.v), t: x.t });
   }
 
   private statement(n: Statement, env: Env, frame: Frame): Signal {
@@ -110,21 +141,60 @@ export class Interpreter extends Expressions {
       case "import":
         this.imported(n, env, frame);
         return undefined;
+      case "type":
+        this.typeOf(n, env);
+        return undefined;
+      case "using":
+        return this.using(n, env, frame);
       default:
         throw new Stop("unsupported", `statement ${(n as { kind: string }).kind}`);
     }
   }
 
-  private variables(n: Statement & { kind: "var" }, env: Env, frame: Frame): void {
+  private typeOf(n: Statement & { kind: "type" }, env: Env): void {
+    // A struct's name stands before its fields, which may point to it.
+    if (n.type.kind !== "struct") {
+      env.names.set(n.name, { v: null, t: ANY, type: this.type(env, n.type) });
+      return;
+    }
+    const struct: Type & { k: "struct" } = { k: "struct", fields: new Map() };
+    env.names.set(n.name, { v: null, t: ANY, type: struct });
+    for (const field of n.type.fields) struct.fields.set(field.name, this.type(env, field.type));
+  }
+
+  private using(n: Statement & { kind: "using" }, env: Env, frame: Frame): Signal {
+    const outer = env.names.get("itea");
+    if (n.params === undefined) {
+      const out: string[] = [];
+      const signal = this.list(n.body, new Env(env), { ...frame, out });
+      if (signal !== undefined) return signal;
+      env.names.set("itea", { v: out.join(""), t: STRING });
+    } else {
+      const macro = { kind: "macro", name: "itea", params: n.params, result: undefined, body: n.body, at: n.at } as const;
+      env.names.set("itea", this.macro(macro, env, frame));
+    }
+    const signal = this.statement(n.statement, env, frame);
+    if (outer === undefined) env.names.delete("itea");
+    else env.names.set("itea", outer);
+    return signal;
+  }
+
+  private variables(n: Statement & { kind: "var" }, into: Env, frame: Frame): void {
+    let env = into;
     if (n.constant) this.meet("const");
-    const t = n.type === undefined ? undefined : this.type(n.type);
+    if (n.iota !== undefined) {
+      this.meet("iota");
+      env = new Env(env);
+      env.names.set("iota", { v: BigInt(n.iota), t: { k: "untyped", of: "int" } });
+    }
+    const t = n.type === undefined ? undefined : this.type(env, n.type);
     if (n.values.length === 0) {
-      for (const { name } of n.names) this.introduce(name, { v: zero(t!), t: t! }, env);
+      for (const { name } of n.names) this.introduce(name, { v: zero(t!), t: t! }, into);
       return;
     }
     if (n.values.length === 1 && n.names.length > 1) {
       const all = this.several(n.values[0]!, n.names.length, env, frame);
-      n.names.forEach(({ name }, i) => this.introduce(name, t === undefined ? all[i]! : { v: convert(all[i]!, t), t }, env));
+      n.names.forEach(({ name }, i) => this.introduce(name, t === undefined ? all[i]! : { v: convert(all[i]!, t), t }, into));
       return;
     }
     const values = n.values.map((x) => {
@@ -132,7 +202,7 @@ export class Interpreter extends Expressions {
       if (t !== undefined) return { v: convert(given, t), t };
       return n.constant ? given : this.settled(given);
     });
-    n.names.forEach(({ name }, i) => this.introduce(name, values[i]!, env));
+    n.names.forEach(({ name }, i) => this.introduce(name, values[i]!, into));
   }
 
   private assign(n: Statement & { kind: "assign" }, env: Env, frame: Frame): void {
@@ -159,17 +229,24 @@ export class Interpreter extends Expressions {
         if (left.name === "_") return;
         const variable = env.find(left.name);
         if (variable === undefined) throw new Stop("unsupported", `assignment to ${left.name}`);
-        variable.v = convert(x, variable.t);
+        variable.v = stored(convert(x, variable.t));
         return;
       }
       case "index":
       case "selector": {
         this.meet(`store to ${left.kind}`);
-        const object = this.value(left.x, env, frame);
+        const object = this.target(this.value(left.x, env, frame));
         const given: Typed = left.kind === "index" ? this.value(left.index, env, frame) : { v: left.name, t: STRING };
         const { t } = object;
         const key = t.k === "map" ? convert(given, t.key) : given.v;
-        const v = convert(x, t.k === "map" || t.k === "slice" ? t.e : ANY);
+        const v = stored(convert(x, t.k === "map" || t.k === "slice" ? t.e : ANY));
+        if (object.v instanceof Composite) {
+          const at = typeof key === "string" ? key : (key as bigint);
+          if (!object.v.parts.has(at)) throw new Stop("range", "index out of range");
+          const part = t.k === "struct" ? t.fields.get(left.kind === "selector" ? left.name : "")! : t.k === "array" ? t.e : ANY;
+          object.v.parts.set(at, stored(convert(x, part)));
+          return;
+        }
         if (object.v === null) throw new Stop("nil map", "assignment to entry in nil map");
         if (object.v instanceof Table) {
           if (object.v.frozen) throw new Stop("frozen", "watched data");
@@ -182,6 +259,13 @@ export class Interpreter extends Expressions {
         object.v.store[object.v.from + Number(key)] = v;
         return;
       }
+      case "unary": {
+        const p = this.value(left.x, env, frame);
+        if (!(p.v instanceof Pointer)) throw new Stop("type", "nil pointer");
+        this.meet("store through pointer");
+        p.v.set(stored(convert(x, p.t.k === "pointer" ? p.t.e : ANY)));
+        return;
+      }
       default:
         throw new Stop("unsupported", "assignment");
     }
@@ -191,8 +275,7 @@ export class Interpreter extends Expressions {
     if (x.kind === "render") frame.out.push(this.rendered(x, env, frame));
     else if (x.kind === "default" && x.x.kind === "render") {
       this.meet("default");
-      const there = x.x.glob ? this.globNames(x.x.path!).length > 0 : this.resolve(x.x.path!, frame.file) !== undefined;
-      this.show(there ? x.x : x.otherwise, env, frame);
+      this.show(this.files(x.x, env, frame) === undefined ? x.otherwise : x.x, env, frame);
     } else frame.out.push(show(this.value(x, env, frame).v));
   }
 
@@ -233,6 +316,11 @@ export class Interpreter extends Expressions {
             ? [ANY, ANY]
             : [INT, { k: "int", name: "int32" }];
     if (v === null) return [];
+    if (v instanceof Composite)
+      return [...v.parts.values()].map((item, i) => [
+        { v: BigInt(i), t: INT },
+        { v: item, t: t.k === "array" ? t.e : ANY },
+      ]);
     if (v instanceof Slice)
       return v.items.map((item, i) => [
         { v: BigInt(i), t: keyType },
@@ -250,13 +338,13 @@ export class Interpreter extends Expressions {
       offset += bytes(c).length;
       return [
         { v: BigInt(at), t: keyType },
-        { v: BigInt(c.codePointAt(0)!), t: element },
+        { v: /^[\udc80-\udcff]$/.test(c) ? 0xfffdn : BigInt(c.codePointAt(0)!), t: element },
       ];
     });
   }
 
   private range(n: Statement & { kind: "range" }, env: Env, frame: Frame): Signal {
-    const turns = this.turns(this.value(n.subject, env, frame));
+    const turns = this.turns(this.target(this.value(n.subject, env, frame)));
     if (turns.length === 0 && n.otherwise !== undefined) return this.list(n.otherwise, new Env(env), frame);
     for (const [key, value] of turns) {
       const scope = new Env(env);
@@ -281,7 +369,7 @@ export class Interpreter extends Expressions {
     const isNil = (type: TypeNode): boolean => type.kind === "named" && type.name === "nil";
     let chosen = n.cases.findIndex((c) => {
       if (n.ofType)
-        return c.types?.some((type) => (isNil(type) ? tag!.v === null : this.holds(tag!.v, this.type(type)))) ?? false;
+        return c.types?.some((type) => (isNil(type) ? tag!.v === null : this.holds(tag!.v, this.type(scope, type)))) ?? false;
       return (
         c.values?.some((x) => {
           const given = this.value(x, scope, frame);
@@ -295,7 +383,7 @@ export class Interpreter extends Expressions {
       this.meet("case");
       const inner = new Env(scope);
       if (n.binding !== undefined && tag !== undefined) {
-        const only = c.types?.length === 1 && !isNil(c.types[0]!) ? this.type(c.types[0]!) : ANY;
+        const only = c.types?.length === 1 && !isNil(c.types[0]!) ? this.type(scope, c.types[0]!) : ANY;
         this.introduce(n.binding, { v: only.k === "any" ? tag.v : convert({ v: tag.v, t: ANY }, only), t: only }, inner);
       }
       const signal = this.list(c.body, inner, frame);
@@ -312,7 +400,7 @@ export class Interpreter extends Expressions {
   // --- macros, files -------------------------------------------------------------------------------------------------
 
   private macro(n: Statement & { kind: "macro" }, env: Env, frame: Frame): Variable {
-    const types = n.params.map((p) => (p.type === undefined ? ANY : this.type(p.type)));
+    const types = n.params.map((p) => (p.type === undefined ? ANY : this.type(env, p.type)));
     const variadic = n.params.at(-1)?.variadic ?? false;
     const macro = (args: readonly Typed[]): string => {
       const scope = new Env(env);
@@ -320,7 +408,7 @@ export class Interpreter extends Expressions {
         const t = types[i]!;
         if (variadic && i === n.params.length - 1)
           scope.names.set(p.name, { v: new Slice(args.slice(i).map((a) => convert(a, t))), t: { k: "slice", e: t } });
-        else scope.names.set(p.name, { v: convert(args[i] ?? { v: null, t: ANY }, t), t });
+        else scope.names.set(p.name, { v: stored(convert(args[i] ?? { v: null, t: ANY }, t)), t });
       });
       const out: string[] = [];
       this.list(n.body, scope, { out, file: frame.file, results: [] });
@@ -336,11 +424,7 @@ export class Interpreter extends Expressions {
     if (exports === undefined) {
       const scope = new Env();
       const inner: Frame = { out: [], file: name, results: [] };
-      const flat = this.program.files.get(name)!.flatMap((s) => (s.kind === "sequence" ? s.body : [s]));
-      for (const s of flat) if (s.kind === "import") this.statement(s, scope, inner);
-      for (const s of flat) if (s.kind === "macro") scope.names.set(s.name, this.macro(s, scope, inner));
-      for (const s of flat) if (s.kind === "var") this.statement(s, scope, inner);
-      exports = new Map([...scope.names].filter(([own]) => /^\p{Lu}/u.test(own)));
+      exports = this.declarations(this.program.files.get(name)!, scope, inner);
       this.modules.set(name, exports);
     }
     if (n.alias !== undefined && n.alias !== ".") env.names.set(n.alias, { v: null, t: ANY, module: exports });
@@ -368,12 +452,8 @@ export class Interpreter extends Expressions {
   private rendered(x: RenderExpression, env: Env, frame: Frame): string {
     this.meet(x.glob ? "render_glob" : "render");
     if (x.inheritContext) this.meet("inherit_context");
-    if (x.dynamic !== undefined) {
-      this.meet("dynamic render");
-      const path = show(this.value(x.dynamic, env, frame).v);
-      return this.renderedFiles([this.resolve(path, frame.file) ?? path], false, env);
-    }
-    const names = x.glob ? this.globNames(x.path!) : [this.resolve(x.path!, frame.file)!];
+    const names = this.files(x, env, frame) ?? [];
+    if (!x.glob && names.length === 0) throw new Stop("type", "no such snippet");
     return this.renderedFiles(names, x.inheritContext, env);
   }
 

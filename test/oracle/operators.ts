@@ -4,6 +4,7 @@ import {
   BOOL,
   bounded,
   bytes,
+  Composite,
   decimal,
   equal,
   FLOAT,
@@ -50,6 +51,8 @@ export function zero(t: Type): Value {
   if (isString(t)) return "";
   if (isInt(t)) return 0n;
   if (isFloat(t)) return 0;
+  if (t.k === "struct") return new Composite([...t.fields].map(([name, field]) => [name, zero(field)]));
+  if (t.k === "array") return new Composite(Array.from({ length: t.n }, (_, i) => [BigInt(i), zero(t.e)]));
   return isBool(t) ? false : null;
 }
 

@@ -19,7 +19,7 @@ export class Slice {
   }
 
   get items(): Value[] {
-    return this.store.slice(this.from, this.from + this.length);
+    return Array.from({ length: this.length }, (_, i) => this.store[this.from + i]!);
   }
 }
 
@@ -60,6 +60,34 @@ export class Table {
   }
 }
 
+/** A struct or an array: storing one copies it. */
+export class Composite {
+  /** Fields by name, or elements by index. */
+  readonly parts: Map<string | bigint, Value>;
+
+  constructor(parts: Iterable<readonly [string | bigint, Value]>) {
+    this.parts = new Map(parts);
+  }
+
+  copy(): Composite {
+    return new Composite([...this.parts].map(([key, v]) => [key, v instanceof Composite ? v.copy() : v]));
+  }
+}
+
+/** A pointer to a variable or to a part of a value. */
+export class Pointer {
+  readonly get: () => Value;
+  readonly set: (v: Value) => void;
+
+  constructor(get: () => Value, set: (v: Value) => void) {
+    this.get = get;
+    this.set = set;
+  }
+}
+
+/** A value on its way into a variable or a part of another. */
+export const stored = (v: Value): Value => (v instanceof Composite ? v.copy() : v);
+
 export class Func {
   readonly run: (args: readonly Value[]) => readonly Value[];
 
@@ -91,7 +119,7 @@ export class Host {
   }
 }
 
-export type Value = null | string | boolean | bigint | number | Slice | Table | Func | Failure | Host;
+export type Value = null | string | boolean | bigint | number | Slice | Table | Composite | Pointer | Func | Failure | Host;
 
 /** What ends a run. `kind` is what the engine's own error is compared by. */
 export class Stop extends Error {
@@ -123,6 +151,9 @@ export type Type =
   | { readonly k: "int"; readonly name: string }
   | { readonly k: "untyped"; readonly of: "int" | "float" | "rune" | "string" | "bool" }
   | { readonly k: "slice"; readonly e: Type }
+  | { readonly k: "pointer"; readonly e: Type }
+  | { readonly k: "array"; readonly n: number; readonly e: Type }
+  | { readonly k: "struct"; readonly fields: Map<string, Type> }
   | { readonly k: "map"; readonly key: Type; readonly e: Type }
   | { readonly k: "func"; readonly params: readonly Type[]; readonly variadic: boolean; readonly results: readonly Type[] };
 
@@ -134,12 +165,34 @@ export const INT: Type = { k: "int", name: "int" };
 export const ERROR: Type = { k: "error" };
 export const VOID: Type = { k: "void" };
 
-export const bytes = (s: string): Buffer => Buffer.from(s, "utf8");
+/** Bytes of a string. A byte that is no UTF-8 stands as U+DC00 + byte in it: so the engine hands it over. */
+export function bytes(s: string): Buffer {
+  if (!/[\udc80-\udcff]/.test(s)) return Buffer.from(s, "utf8");
+  return Buffer.concat(
+    [...s].map((c) => (/^[\udc80-\udcff]$/.test(c) ? Buffer.from([c.charCodeAt(0) - 0xdc00]) : Buffer.from(c, "utf8"))),
+  );
+}
+
+/** The string of some bytes. */
+export function fromBytes(given: Buffer): string {
+  let out = "";
+  for (let i = 0; i < given.length; ) {
+    const [length] = [4, 3, 2, 1].filter((n) => i + n <= given.length && isCharacter(given.subarray(i, i + n)));
+    out += length === undefined ? String.fromCharCode(0xdc00 + given[i]!) : given.toString("utf8", i, i + length);
+    i += length ?? 1;
+  }
+  return out;
+}
+
+function isCharacter(given: Buffer): boolean {
+  const text = given.toString("utf8");
+  return [...text].length === 1 && Buffer.from(text, "utf8").equals(given);
+}
 export const bytewise = (a: string, b: string): number => Buffer.compare(bytes(a), bytes(b));
 
 /** A whole number as the language treats it where its type is not known. */
 export function settle(v: Value): Value {
-  return typeof v === "number" && Number.isInteger(v) ? BigInt(v) : v;
+  return typeof v === "number" && Number.isSafeInteger(v) ? BigInt(v) : v;
 }
 
 /** JSON data as the language holds it. */

@@ -1,6 +1,6 @@
 /** Encodings, hashes, documents, networks, certificates. */
 import { createHash, createHmac, createPrivateKey, X509Certificate } from "node:crypto";
-import { bytes, fromJson, Table, type Value } from "../values.ts";
+import { bytes, fromBytes, fromJson, Table, type Value } from "../values.ts";
 import type { Row } from "./index.ts";
 import { failing, itemsOf, listOf, member, scalar } from "./scalars.ts";
 
@@ -21,7 +21,8 @@ function unbase64(given: string): string {
   const s = given.replace(/[\r\n]/g, "");
   if (s.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(s)) return failing("b64decode: illegal base64 data");
   const bits = [...s.replace(/=+$/, "")].map((c) => ALPHABET.indexOf(c).toString(2).padStart(6, "0")).join("");
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((eight) => Number.parseInt(eight, 2))).toString("utf8");
+  const decoded = Buffer.from((bits.match(/.{8}/g) ?? []).map((eight) => Number.parseInt(eight, 2)));
+  return fromBytes(decoded);
 }
 
 /** Networks are intervals of integers; only IPv4. */

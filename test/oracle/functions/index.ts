@@ -2,6 +2,7 @@
 import { ANY, BOOL, ERROR, FLOAT, INT, STRING, type Type, type Value } from "../values.ts";
 import { encodingFunctions } from "./encodings.ts";
 import { listFunctions } from "./lists.ts";
+import { moreFunctions } from "./more.ts";
 import { stringFunctions } from "./strings.ts";
 import { valueFunctions } from "./values.ts";
 
@@ -30,6 +31,7 @@ const TYPES: Readonly<Record<string, Type>> = {
   bool: BOOL,
   error: ERROR,
   func: FUNCTION,
+  host: { k: "host" },
   "[]any": { k: "slice", e: ANY },
   "[]string": { k: "slice", e: STRING },
   "[]int": { k: "slice", e: INT },
@@ -51,7 +53,7 @@ function native([signature, run, typed]: Row): Native {
 }
 
 export const functionTable: ReadonlyMap<string, Native> = new Map(
-  Object.entries({ ...valueFunctions, ...stringFunctions, ...listFunctions, ...encodingFunctions }).map(([name, row]) => [
+  Object.entries({ ...valueFunctions, ...stringFunctions, ...listFunctions, ...encodingFunctions, ...moreFunctions }).map(([name, row]) => [
     name,
     native(row),
   ]),

@@ -6,6 +6,10 @@ import { along, failing, itemsOf, json, listOf, member, scalar } from "./scalars
 
 const sameAsFirst = (args: readonly Type[]): Type => (args[0]?.k === "slice" ? args[0] : { k: "slice", e: { k: "any" } });
 
+function invoke(f: Func | null, item: Value): Value {
+  return f === null ? failing("call of a nil function") : f.call(item);
+}
+
 /** A key given as a function or as a path. */
 const keyOf =
   (key: Value) =>
@@ -110,15 +114,15 @@ export const listFunctions: Readonly<Record<string, Row>> = {
     sameAsFirst,
   ],
   map_extract: ["any, string -> []any", (_, items: Value, path: string) => listOf(itemsOf(items).map((item) => along(item, path)))],
-  map: ["any, func -> []any", (_, items: Value, f: Func) => listOf(itemsOf(items).map((item) => f.call(item)))],
-  filter: ["any, func -> []any", (_, items: Value, f: Func) => listOf(itemsOf(items).filter((item) => truth(f.call(item)))), sameAsFirst],
-  reject: ["any, func -> []any", (_, items: Value, f: Func) => listOf(itemsOf(items).filter((item) => !truth(f.call(item)))), sameAsFirst],
+  map: ["any, func -> []any", (_, items: Value, f: Func) => listOf(itemsOf(items).map((item) => invoke(f, item)))],
+  filter: ["any, func -> []any", (_, items: Value, f: Func) => listOf(itemsOf(items).filter((item) => truth(invoke(f, item)))), sameAsFirst],
+  reject: ["any, func -> []any", (_, items: Value, f: Func) => listOf(itemsOf(items).filter((item) => !truth(invoke(f, item)))), sameAsFirst],
   flat_map: [
     "any, func -> []any",
     (_, items: Value, f: Func) =>
       listOf(
         itemsOf(items).flatMap((item) => {
-          const made = f.call(item);
+          const made = invoke(f, item);
           return made instanceof Slice ? made.items : [made];
         }),
       ),

@@ -14,7 +14,12 @@ const cased = (s: string, how: (c: string) => string): string =>
     .join("");
 const upper = (s: string): string => cased(s, (c) => c.toUpperCase());
 const lower = (s: string): string => cased(s, (c) => c.toLowerCase());
-const capital = (s: string): string => chars(s).map((c, i) => (i === 0 ? upper(c) : c)).join("");
+const separator = (c: string): boolean => (/^[\x00-\x7f]$/.test(c) ? !/\w/.test(c) : SPACE.test(c));
+function capital(s: string): string {
+  const all = chars(s);
+  const first = all.findIndex((c) => !separator(c));
+  return all.map((c, i) => (i === first ? upper(c) : c)).join("");
+}
 
 function trimmed(s: string, drop: (c: string) => boolean, left: boolean, right: boolean): string {
   const all = chars(s);
@@ -68,29 +73,29 @@ function title(s: string): string {
 }
 
 function kebab(s: string): string {
-  let [out, last] = ["", ""];
-  for (const c of s) {
-    if (!/[\p{L}\p{N}]/u.test(c)) last = "-";
-    else {
-      const newWord = /\p{Lu}/u.test(c) && /[\p{Ll}\p{N}]/u.test(last);
-      if ((last === "-" && out !== "") || newWord) out += "-";
-      out += lower(c);
-      last = c;
-    }
+  const all = chars(s);
+  const is = (what: RegExp, i: number): boolean => what.test(all[i] ?? "");
+  let out = "";
+  for (let i = 0; i < all.length; i++) {
+    const open = out !== "" && out.at(-1) !== "-";
+    if (is(/^(\p{Ll}|\p{Nd})$/u, i)) out += all[i];
+    else if (is(/^\p{Lu}$/u, i)) out += (open && (is(/^\p{Ll}$/u, i - 1) || is(/^\p{Ll}$/u, i + 1)) ? "-" : "") + lower(all[i]!);
+    else if (open) out += "-";
   }
-  return out;
+  return out.at(-1) === "-" ? out.slice(0, -1) : out;
 }
 
 function abbreviate(given: string, n: number): string {
-  const s = chars(strip(given));
-  if (s.length <= n) return s.join("");
+  const blank = (c: string): boolean => " \n\r\t\f".includes(c);
+  const s = trimmed(given, blank, false, true);
+  if (bytes(s).length <= n) return s;
   if (n < 3) return "";
-  let kept = s.slice(0, n - 3);
-  if (s[n - 3] !== " ") {
-    const blank = kept.lastIndexOf(" ");
-    if (blank > 0) kept = kept.slice(0, blank);
-  }
-  return `${trimmed(kept.join(""), (c) => SPACE.test(c) || c === "." || c === ",", false, true)}...`;
+  const all = chars(s);
+  if (all.length < n) return s;
+  const at = all.slice(0, n - 2).findLastIndex(blank);
+  let kept = at > 0 ? trimmed(all.slice(0, at).join(""), blank, false, true) : "";
+  if (kept.endsWith(".") || kept.endsWith(",")) kept = kept.slice(0, -1);
+  return `${kept}...`;
 }
 
 function indent(given: Value, ...[width = 4n, first = false, blank = false]: Value[]): string {
@@ -173,7 +178,7 @@ export const stringFunctions: Readonly<Record<string, Row>> = {
   toUpper: ["string -> string", (_, s: string) => upper(s)],
   title: ["any -> string", (_, s: Value) => title(scalar(s))],
   capitalize: ["string -> string", (_, s: string) => capital(s)],
-  capitalizeAll: ["string -> string", (_, s: string) => s.split(/(\s+)/u).map(capital).join("")],
+  capitalizeAll: ["string -> string", (_, s: string) => chars(s).map((c, i, all) => (i === 0 || separator(all[i - 1]!) ? upper(c) : c)).join("")],
   toKebab: ["string -> string", (_, s: string) => kebab(s)],
   abbreviate: ["string, int -> string", (_, s: string, n: bigint) => abbreviate(s, Number(n))],
   replace: ["any, any, any -> string", (_, s: Value, from: Value, to: Value) => replace(scalar(s), scalar(from), scalar(to))],

@@ -1,5 +1,5 @@
 /** Looking into values, defaults, conversions, numbers. */
-import { bounded, FLOAT, INT, isNumber, settle, Slice, Stop, Table, type Type, type Value } from "../values.ts";
+import { bounded, FLOAT, INT, isNumber, order, settle, Slice, Stop, Table, wrap, type Type, type Value } from "../values.ts";
 import type { Row } from "./index.ts";
 import { failing, itemsOf, json, listOf, member, scalar } from "./scalars.ts";
 
@@ -21,8 +21,8 @@ const kindOfResult = (args: readonly Type[]): Type =>
 
 /** The least (sign 1) or greatest (sign -1) of numbers. */
 function extreme(sign: number, values: readonly Value[]): Value {
-  const numbers = values.map(num);
-  return settle(numbers.reduce((best, v) => (sign * v < sign * best ? v : best)));
+  for (const v of values) num(v);
+  return values.reduce((best, v) => (sign * order(v, best) < 0 ? v : best));
 }
 
 const seq = (n: bigint): Value => (listOf(Array.from({ length: Math.max(0, bounded(Number(n))) }, (_, i) => BigInt(i))));
@@ -70,7 +70,7 @@ export const valueFunctions: Readonly<Record<string, Row>> = {
   ],
   ceil: ["any -> float64", (_, v: Value) => Math.ceil(num(v))],
   floor: ["any -> float64", (_, v: Value) => Math.floor(num(v))],
-  abs: ["any -> float64", (_, v: Value) => settle(Math.abs(num(v))), kindOfResult],
+  abs: ["any -> float64", (_, v: Value) => typeof v === "bigint" ? (v < 0n ? wrap(-v) : v) : Math.abs(num(v)), kindOfResult],
   min: ["any, ...any -> float64", (_, ...v: Value[]) => extreme(1, v), kindOfResult],
   max: ["any, ...any -> float64", (_, ...v: Value[]) => extreme(-1, v), kindOfResult],
   pow: ["any, any -> float64", (_, x: Value, y: Value) => num(x) ** num(y)],

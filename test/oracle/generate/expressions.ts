@@ -1,5 +1,5 @@
 /** Expressions of generated programs, by the static type that is wanted, so that most of them compile and run. */
-import { CALLS } from "./functions.ts";
+import { CALLS, WHOLE } from "./functions.ts";
 import { HOSTILE } from "./data.ts";
 import type { Random } from "./random.ts";
 
@@ -60,7 +60,7 @@ export abstract class Expressions {
   constructor(random: Random, coverage: Coverage, functions: readonly string[]) {
     this.r = random;
     this.coverage = coverage;
-    this.functions = functions.filter((name) => Object.hasOwn(CALLS, name));
+    this.functions = functions.filter((name) => Object.hasOwn(CALLS, name) || Object.hasOwn(WHOLE, name));
   }
 
   protected fresh(prefix: string): string {
@@ -322,15 +322,20 @@ export abstract class Expressions {
   /** Text of a call of one of the functions that were met least. */
   protected callOf(type: string | undefined, depth: number): string | undefined {
     const { r } = this;
-    const fit = this.functions.filter((name) => !["fail", "certificate_info"].includes(name) && (type === undefined || CALLS[name]!.endsWith(`-> ${type}`)));
+    const fit = this.functions.filter((name) => !["fail", "certificate_info"].includes(name) && (type === undefined || CALLS[name]?.endsWith(`-> ${type}`) === true || (depth > 0 && WHOLE[name]?.some((w) => w[1] === type) === true)));
     if (fit.length === 0) return undefined;
     const names = Array.from({ length: 4 }, () => r.pick(fit));
     names.sort((a, b) => this.coverage.of(`function ${a}`) - this.coverage.of(`function ${b}`));
-    return this.callText(names[0]!, depth);
+    return this.callText(names[0]!, depth, type);
   }
 
-  callText(name: string, depth: number): string {
+  callText(name: string, depth: number, type?: string): string {
     const { r } = this;
+    const whole = WHOLE[name];
+    if (whole !== undefined) {
+      const [text] = r.pick(type === undefined ? whole : whole.filter((w) => w[1] === type));
+      return text.replace(/\{([\w[\]]+)\}/g, (_all, kind: string) => this.argument(kind, depth));
+    }
     const kinds = CALLS[name]!.split(" -> ")[0]!.split(" ").filter((kind) => kind !== "");
     const args: string[] = [];
     for (const kind of kinds) {
@@ -417,6 +422,30 @@ export abstract class Expressions {
         return q(JSONPATHS);
       case "networks":
         return `[]string{${Array.from({ length: r.int(4) }, () => q(NETWORKS)).join(", ")}}`;
+      case "digit":
+        return String(r.int(10));
+      case "base":
+        return r.chance(0.95) ? r.pick(["2", "10", "16", "36"]) : "37";
+      case "fe":
+        return r.pick(["f", "e"]);
+      case "precision":
+        return r.pick(["-1", "0", "2", "5"]);
+      case "digitsText":
+        return q(["10", "-11", "0", "ff", "2.5", "zz", "", "9223372036854775808", "+7", "1_0"]);
+      case "blank":
+        return r.pick(["", " ", "\t"]);
+      case "word":
+        return r.pick(["2026-01-31", "5s", "x", "90m", "1h1ms", ""]);
+      case "setPath":
+        return r.pick(["$.name", "spec.port", "$.new.deep.x", "__proto__", "name.x"]);
+      case "status":
+        return r.pick(["True", "False", "Unknown", "Maybe"]);
+      case "reason":
+        return r.pick(["Accepted", "NotReady", "not ready"]);
+      case "conditionType":
+        return r.pick(["Ready", "Other"]);
+      case "maybeInt":
+        return r.pick(["nil", "3", "count"]);
       case "ratio":
         return "ratio";
       case "pem":

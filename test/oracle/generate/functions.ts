@@ -103,3 +103,70 @@ export const CALLS: Readonly<Record<string, string>> = {
   cidr_partition: "networks -> map[string]any",
   certificate_info: "pem pem -> map[string]any",
 };
+
+const ARCHIVE =
+  "H4sIAAAAAAACA+3VSw7CIBSF4Tt2FV2BAuXCetpG46CRpGLi8kWHDNpRSRr/b0ICEx45h/Gc31n2ZYrg/W8s6rGwYtU67Xvvv/PWGeekM9LA65mHpWxlSWn1HrbW68MdxCj4Z1N63C4N8h9VV/JvqvzbGIN0Sv7bvP+w7yew3f+h7v+oPf3fwv06z+lEDwIAAAAAAAAAAAAAcGQffKaayAAoAAA=";
+const KEY =
+  "-----BEGIN PUBLIC KEY-----\\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\\n-----END PUBLIC KEY-----\\n";
+
+/** Functions whose results or arguments are of kinds of their own: whole expressions, `{type}` standing for one of a type. */
+export const WHOLE: Readonly<Record<string, readonly (readonly [expression: string, type: string])[]>> = {
+  regexp: [
+    ["regexp(`[a-c]+`).Match({string})", "bool"],
+    ["regexp(`[0-9]+|x`).Find({string})", "string"],
+    ["(regexp(`[a-z]`).FindAll({string}, 3) | join(`,`))", "string"],
+    ["regexp(`[aeiou]`).ReplaceAll({string}, `_`)", "string"],
+    ["regexp(`(`).Find({string})", "string"],
+  ],
+  now: [["now().Format(`2006-01-02 15:04`)", "string"], ["int(now().Unix())", "int"]],
+  date: [
+    ["date(200{digit}, 14, {small}, 25, 0, 61, 0, `UTC`).Format(`Mon, 02 Jan 15:04:05 MST`)", "string"],
+    ["int(date(2026, {small}, 3, 4, 5, 6, 0, ``).Unix())", "int"],
+  ],
+  parseTime: [
+    ["parseTime(`2006-01-02`, `2026-11-30`).Year()", "int"],
+    ["parseTime(`2006-01-02`, `{word}`).Year()", "int"],
+  ],
+  unixTime: [["unixTime({small}, 0).Format(`2006-01-02 15:04:05`)", "string"]],
+  parseDuration: [
+    ["parseDuration(`1h30m`).Minutes()", "float64"],
+    ["parseDuration(`{word}`).Seconds()", "float64"],
+  ],
+  sort: [
+    ["(sort({[]string}, nil) | join(`,`))", "string"],
+    ["(sort({[]int}, func(a any, b any) bool { return toint(a) > toint(b) }) | join(`,`))", "string"],
+  ],
+  reverse: [["(reverse({[]any}) | toJSON())", "string"]],
+  formatInt: [["formatInt({int}, {base})", "string"]],
+  formatFloat: [["formatFloat(ratio * {float64}, `{fe}`, {precision})", "string"]],
+  parseInt: [["parseInt({digitsText}, {base})", "int"]],
+  parseFloat: [["parseFloat({digitsText})", "float64"]],
+  marshalJSON: [["marshalJSON({value})", "string"]],
+  marshalJSONIndent: [["marshalJSONIndent({value}, `{blank}`, ` `)", "string"]],
+  marshalYAML: [
+    ["marshalYAML(map[string]any{`b`: []any{1, true}, `a`: nil, `c`: {small}})", "string"],
+    ["marshalYAML(map[string]any{`n`: map[string]any{`x`: {int}}})", "string"],
+  ],
+  unmarshalJSON: [["unmarshalJSON({document}, map[string]any{}) == nil", "bool"]],
+  unmarshalYAML: [["unmarshalYAML({document}, map[string]any{}) == nil", "bool"]],
+  randBytes: [["len(randBytes({small}))", "int"]],
+  jsonpathSet: [["toJSON(jsonpathSet({object}, `{setPath}`, {value}))", "string"]],
+  untar_gz: [
+    [`toJSON(untar_gz(b64decode("${ARCHIVE}")))`, "string"],
+    ["toJSON(untar_gz({string}))", "string"],
+  ],
+  public_key_info: [
+    [`(public_key_info("${KEY}") | dig("algorithm"))`, "any"],
+    ["(public_key_info({string}) | dig(`algorithm`))", "any"],
+  ],
+  condition: [["toJSON(condition({string}, `{status}`, `{reason}`, {string}, {maybeInt}, {string}))", "string"]],
+  transitionTime: [
+    [
+      "transitionTime([]any{map[string]any{`type`: `Ready`, `status`: `True`, `lastTransitionTime`: `2026-01-01T00:00:00Z`}}, `{conditionType}`, `{status}`)",
+      "string",
+    ],
+    ["transitionTime(nil, `Ready`, `{status}`)", "string"],
+  ],
+  splitAfterN: [["(splitAfterN({string}, {separator}, {small}) | join(`|`))", "string"]],
+  on_own_lines: [["on_own_lines({lines}, {string}, {lines})", "string"]],
+};

@@ -41,9 +41,170 @@ export class ProgramGenerator extends Expressions {
     if (r.chance(0.25)) head += this.library();
     this.scopes.push([]);
     this.room = size;
-    const main = head + this.statements(2 + r.int(size), 3);
+    // Some programs are nothing but calls of the functions met least; a few end with an error of their own.
+    const what = r.next();
+    const body =
+      what < 0.3
+        ? this.calls(4 + r.int(8))
+        : what < 0.5
+          ? this.rare(3 + r.int(4))
+          : this.statements(2 + r.int(size), 3);
+    const end = r.chance(0.05) ? this.tag(`${r.pick(["fail", "panic"])}(${this.e("string", 1)})`) : "";
+    let main = head + body + end;
+    if (r.chance(0.04) && !head.includes("import")) main = this.extending(main);
     this.files["main"] = main;
     return { files: this.files };
+  }
+
+  /** The program as the layout that a short `main` extends. */
+  private extending(layout: string): string {
+    this.files["layout"] = `${layout}{{ Body(3) }}{{ Absent() default "none" }}${this.r.chance(0.5) ? "{{ Title }}" : ""}`;
+    return `{% extends "${this.r.pick(["layout", "/layout"])}" %}\n{% var Title = "t" %}\n{% macro Body(n int) %}body {{ n }} {{ Title }}{% end %}\n`;
+  }
+
+  private calls(n: number): string {
+    return Array.from({ length: n }, () => `{{ ${this.callShown()} }}\n`).join("");
+  }
+
+  /** Statements and operators that whole programs meet seldom, the least met first. */
+  private rare(n: number): string {
+    const { r } = this;
+    const int = (): string => `(${this.e("int", 1)})`;
+    const bool = (): string => `(${this.e("bool", 1)})`;
+    const operators = ["&", "|", "^", "&^", "<<", ">>", "%", "/"].map((op): readonly [string, () => string] => [
+      `operator ${op}`,
+      () => `{{ ${int()} ${op} ${["<<", ">>", "/", "%"].includes(op) ? 1 + r.int(9) : int()} }}`,
+    ]);
+    const comparisons = ["<=", ">=", "<", "!="].map((op): readonly [string, () => string] => [
+      `operator ${op}`,
+      () => `{{ ${int()} ${op} ${int()} }}`,
+    ]);
+    const logic = ["and", "or", "&&", "||"].map((op): readonly [string, () => string] => [
+      `operator ${op}`,
+      () => `{{ ${bool()} ${op} ${bool()} }}`,
+    ]);
+    const all: readonly (readonly [string, () => string])[] = [
+      ...operators,
+      ...comparisons,
+      ...logic,
+      ["operator contains", () => `{{ ${this.e("string", 1)} contains "a" }}`],
+      ["block", () => `{%%\nvar b = ${this.braced(this.e("int", 1), "1")}\n{\nb := "in"\nshow b\n}\nshow b\n%%}`.replaceAll(/\bb\b/g, this.fresh("b"))],
+      ["inherit_context", () => this.inherited()],
+      ["type func", () => this.closures()],
+      ["selector comma ok", () => this.commaOk()],
+      ["fallthrough", () => this.switchOf(2)],
+      ["assert", () => `{{ one.name.(string) }}`],
+      ["macro call", () => `${this.macro(this.fresh("M"))}${this.macroCall()}`],
+      ["store to index", () => this.mapWork()],
+      ["function delete", () => this.mapWork()],
+      ["update", () => this.assignment()],
+      ["type struct", () => this.struct()],
+      ["type", () => this.struct()],
+      ["type array", () => this.array()],
+      ["type pointer", () => this.pointer()],
+      ["store through pointer", () => this.pointer()],
+      ["function new", () => this.pointer()],
+      ["function cap", () => this.aliases()],
+      ["function copy", () => this.aliases()],
+      ["using", () => this.using()],
+      ["iota", () => this.constants()],
+      ["const", () => this.constants()],
+      ["render_glob", () => `{{ render_glob "${r.pick(["snip-*", "none-*", "dir/?", "*-[a]", "dir/*"])}"${r.chance(0.3) ? ' default "none"' : ""} }}`],
+      ["dynamic render", () => `{{ render ${r.pick(["title_", '("snip" + "-a")', '(one.name + "-a")'])} default ${this.e("string", 1)} }}`],
+      ["rune", () => `{{ int('é') }}{{ ${this.e("string", 1)} contains 'b' }}`],
+      ["type pointer", () => this.pointer()],
+    ];
+    let out = "";
+    for (let i = 0; i < n; i++) {
+      const some = Array.from({ length: 4 }, () => r.pick(all));
+      some.sort(([a], [b]) => this.coverage.of(a) - this.coverage.of(b));
+      out += some[0]![1]();
+    }
+    return out;
+  }
+
+  private struct(): string {
+    const { r } = this;
+    const [T, a, b] = [this.fresh("T"), this.fresh("s"), this.fresh("s")];
+    const literal = r.pick([
+      `${T}{Name: ${this.e("string", 1)}, N: ${this.e("int", 1)}}`,
+      `${T}{N: ${this.e("int", 1)}}`,
+      `${T}{}`,
+      `${T}{${this.e("string", 1)}, ${this.e("int", 1)}, nil}`,
+    ]);
+    return (
+      `{% type ${T} struct { Name string; N int; More []${T} } %}` +
+      `{% var ${a} = ${literal} %}{% var ${b} = ${a} %}{% ${b}.N += ${1 + r.int(5)} %}{% ${a}.Name = ${this.e("string", 1)} %}` +
+      `{% ${a}.More = append(${a}.More, ${b}) %}{% ${b}.Name += "!" %}` +
+      `{{ ${a}.Name }} {{ ${a}.N }} {{ ${b}.Name }} {{ ${b}.N }} {{ len(${a}.More) }} {{ ${a}.More[0].Name }}`
+    );
+  }
+
+  private array(): string {
+    const { r } = this;
+    const [a, b, v] = [this.fresh("a"), this.fresh("a"), this.fresh("v")];
+    const literal = r.pick(["[3]int{1, 2, 3}", "[...]int{4, 5}", "[4]int{2: 7}", "[3]int{}", `[2]int{${this.e("int", 1)}}`]);
+    return (
+      `{% var ${a} = ${literal} %}{% var ${b} = ${a} %}{% ${b}[${r.int(2)}] = ${this.e("int", 1)} %}` +
+      `{% ${a}[0]++ %}{{ ${a}[0] }}-{{ ${b}[0] }}-{{ len(${a}) }}{% for _, ${v} := range ${b} %},{{ ${v} }}{% end %}` +
+      (r.chance(0.5) ? `{% var ${v} = ${a}[:${r.pick(["1", "2", "2"])}] %}{% ${v}[0] = 99 %}{{ ${a}[0] }}{{ len(${v}) }}` : "")
+    );
+  }
+
+  private pointer(): string {
+    const { r } = this;
+    const [T, x, p, q] = [this.fresh("T"), this.fresh("x"), this.fresh("p"), this.fresh("q")];
+    switch (r.int(5)) {
+      case 0:
+        return `{% var ${x} = ${this.e("int", 1)} %}{% var ${p} = &${x} %}{% *${p} = *${p} + 1 %}{{ ${x} }}{% ${x} = 5 %}{{ *${p} }}`;
+      case 1:
+        return `{% type ${T} struct { N int; Next *${T} } %}{% var ${p} = &${T}{N: ${this.e("int", 1)}} %}{% var ${q} = ${p} %}{% ${q}.N++ %}{% ${p}.Next = &${T}{N: 3} %}{{ ${p}.N }}{{ ${p}.Next.N }}{{ ${p}.Next.Next == nil }}`;
+      case 2:
+        return `{% var ${p} = new(${r.pick(["int", "int64"])}) %}{% *${p} += 3 %}{{ *${p} }}`;
+      case 3:
+        return `{% var ${x} = []int{1, 2} %}{% var ${p} = &${x}[1] %}{% *${p} = 9 %}{{ ${x} | join(",") }}`;
+      default:
+        return `{% var ${p} = new(string) %}{% *${p} = ${this.e("string", 1)} %}{% var ${q} *string = ${p} %}{% *${q} += "." %}{{ *${p} }}{{ ${q} != nil }}`;
+    }
+  }
+
+  /** Slices that share what they hold. */
+  private aliases(): string {
+    const { r } = this;
+    const [a, b] = [this.fresh("a"), this.fresh("b")];
+    const cut = r.pick(["[:2]", "[1:3]", "[1:2:2]", "[:3]", "[2:]", "[:0:1]"]);
+    const change = r.pick([
+      `{% ${b} = append(${b}, 9) %}`,
+      `{% ${b} = append(${b}, 8, 9, 10) %}`,
+      `{% if len(${b}) > 0 %}{% ${b}[0] = 7 %}{% end %}`,
+      `{{ copy(${b}, []int{5, 6}) }}`,
+      `{% ${b} = append(${b}, ${a}...) %}`,
+    ]);
+    return (
+      `{% var ${a} = []int{1, 2, 3, 4} %}{% var ${b} = ${a}${cut} %}{{ cap(${b}) }}${change}${r.chance(0.5) ? change : ""}` +
+      `{{ ${a} | join(",") }};{{ ${b} | join(",") }};{{ len(${b}) }}`
+    );
+  }
+
+  private using(): string {
+    const { r } = this;
+    const v = this.fresh("v");
+    const body = this.scoped(() => this.statements(2, 1));
+    switch (r.int(4)) {
+      case 0:
+        return `{% show itea; using %}${body}{% end using %}`;
+      case 1:
+        return `{% var ${v} = itea + "!"; using %}${body}{% end %}{{ ${v} }}`;
+      case 2:
+        return `{% show itea("a") + itea("b"); using macro(p string) %}<{{ p }}>${r.pick(["x", "\n", "{{ len(p) }}"])}{% end %}`;
+      default:
+        return `{% show toUpper(itea), 1; using %}${body}{% end %}`;
+    }
+  }
+
+  private constants(): string {
+    const [a, b, c] = [this.fresh("A"), this.fresh("A"), this.fresh("A")];
+    return `{%%\nconst (\n${a} = ${this.r.pick(["iota", "iota + 1", "1 << iota", "iota * 10"])}\n${b}\n${c}\n)\nshow ${a}, ${b}, ${c}\n%%}`;
   }
 
   private globals(): Variable[] {
@@ -329,7 +490,13 @@ export class ProgramGenerator extends Expressions {
       const m = r.pick(ints).name;
       return this.tag(r.chance(0.5) ? `${m}[${this.key()}]++` : `${m}.${r.pick(["a", "constructor", "length"])} = ${this.e("int", 1)}`);
     }
-    if (maps.length === 0) return this.variable();
+    if (maps.length === 0) {
+      const name = this.fresh("m");
+      const made = r.pick(["map[string]any{}", "make(map[string]any)", 'map[string]any{"name": 1, "w": "x"}']);
+      const text = this.tag(`${name} := ${made}`);
+      this.introduce(name, "map[string]any");
+      return text + this.tag(`${name}.${r.pick(["name", "constructor"])} = ${this.e("int", 1)}`) + this.tag(`${name}[${this.key()}] = ${this.e("string", 1)}`) + this.tag(`delete(${name}, ${this.key()})`) + this.shown(`toJSON(${name})`);
+    }
     const m = r.pick(maps).name;
     switch (r.int(5)) {
       case 0:
@@ -473,7 +640,7 @@ export class ProgramGenerator extends Expressions {
       for (let i = 0; i < n; i++) {
         text += this.tag(`case ${Array.from({ length: 1 + r.int(2) }, (_, j) => (j === 0 ? of() : of())).join(", ")}`);
         text += this.caseBody(depth);
-        if (r.chance(0.2) && i < n - 1) text += "{% fallthrough %}";
+        if (r.chance(0.4) && i < n - 1) text += "{% fallthrough %}";
       }
       if (r.chance(0.5)) text += this.tag("default") + this.caseBody(depth);
       this.loops.length = label;
@@ -538,12 +705,11 @@ export class ProgramGenerator extends Expressions {
   }
 
   private callShown(): string {
-    const name = this.r.pick(this.functions.filter((f) => f !== "fail" || this.r.chance(0.1)));
-    const names = [name, this.r.pick(this.functions), this.r.pick(this.functions)].filter((f) => f !== "fail" || f === name);
+    const names = Array.from({ length: 5 }, () => this.r.pick(this.functions)).filter((name) => name !== "fail");
     names.sort((a, b) => this.coverage.of(`function ${a}`) - this.coverage.of(`function ${b}`));
-    const call = this.callText(names[0]!, 2);
-    const type = names[0]!;
-    if (["certificate_info"].includes(type)) return `(${call} | dig("${this.r.pick(["valid", "matches", "expired"])}"))`;
+    const name = names[0] ?? "toJSON";
+    const call = this.callText(name, 2);
+    if (name === "certificate_info") return `(${call} | dig("${this.r.pick(["valid", "matches", "expired"])}"))`;
     return `toJSON(${call})`;
   }
 
@@ -615,23 +781,16 @@ export class ProgramGenerator extends Expressions {
     const { r } = this;
     if (this.code) return this.shown(this.e("string", 2));
     const snippets = Object.keys(this.files).filter((name) => name !== "lib" && name !== "main");
-    switch (r.int(6)) {
+    switch (r.int(8)) {
+      case 6:
+      case 2: {
+        if (this.inMacro || this.loops.length > 0) return this.text();
+        return this.inherited();
+      }
       case 0:
         return `{{ render "missing" default ${this.e("string", 1)} }}`;
       case 1:
         return `{{ render_glob "${r.pick(["snip-*", "none-*", "dir/?", "*-[a]"])}"${r.chance(0.3) ? ' default "none"' : ""} }}`;
-      case 2: {
-        if (this.inMacro || this.loops.length > 0) return this.text();
-        const name = `ctx-${this.fresh("")}`;
-        const outer = this.macros;
-        this.macros = [];
-        const loops = this.loops;
-        this.loops = [];
-        this.files[name] = this.scoped(() => this.statements(2, 1));
-        this.loops = loops;
-        this.macros = outer;
-        return `{{ render "${name}" inherit_context }}`;
-      }
       default: {
         if (snippets.length === 0) return `{{ render_glob "none" }}`;
         const name = r.pick(snippets.filter((s) => !s.startsWith("ctx-")).concat(snippets.some((s) => !s.startsWith("ctx-")) ? [] : ["none"]));
@@ -641,8 +800,19 @@ export class ProgramGenerator extends Expressions {
     }
   }
 
+  /** A snippet that is compiled in the scope of its call. */
+  private inherited(): string {
+    const name = `ctx-${this.fresh("")}`;
+    const outer = [this.macros, this.loops] as const;
+    this.macros = [];
+    this.loops = [];
+    this.files[name] = this.scoped(() => this.statements(2, 1));
+    [this.macros, this.loops] = outer;
+    return `{{ render "${name}" inherit_context }}`;
+  }
+
   private inCode(depth: number): string {
-    if (this.code) return this.r.chance(0.5) ? `{\n${this.body(depth)}}\n` : this.variable();
+    if (this.code) return `{\n${this.body(depth)}}\n`;
     this.code = true;
     const body = this.statements(1 + this.r.int(4), depth - 1);
     this.code = false;
