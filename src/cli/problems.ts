@@ -23,12 +23,16 @@ export interface ReportedProblem {
   readonly column?: number;
   readonly file?: string;
   readonly fileLine?: number;
+  /** The template's line, whole. */
+  readonly sourceLine?: string;
+  /** The object whose text of the same name this one overrides. */
+  readonly overrode?: string;
   readonly chain?: readonly string[];
   readonly text: string;
 }
 
 export function ofTemplate(problem: TemplateProblem): ReportedProblem {
-  const { code, message, hint, template, line, column, origin, chain, text } = problem;
+  const { code, message, hint, template, line, column, origin, file, sourceLine, chain, text } = problem;
   return {
     code,
     message,
@@ -37,7 +41,9 @@ export function ofTemplate(problem: TemplateProblem): ReportedProblem {
     template,
     line,
     column,
-    ...(origin?.file !== undefined && { file: origin.file, fileLine: (origin.line ?? 1) + line - 1 }),
+    ...(file !== undefined && { file: file.file, fileLine: file.line }),
+    ...(sourceLine !== undefined && { sourceLine }),
+    ...(origin?.overrode !== undefined && { overrode: origin.overrode }),
     ...(chain.length > 0 && { chain }),
     text,
   };

@@ -4,9 +4,9 @@ import { Declarations, type GlobalDeclaration, type HostTypeDeclaration } from "
 import type { ObjectType } from "./check/types.ts";
 import { Compiler } from "./compiler.ts";
 import { natives } from "./functions/registry.ts";
-import { LimitFault, RestartNeeded, TemplateFault } from "./runtime/faults.ts";
+import { FailFault, LimitFault, RestartNeeded, TemplateFault } from "./runtime/faults.ts";
 import { Runtime } from "./runtime/runtime.ts";
-import { makeProblem, type Place } from "./syntax/problems.ts";
+import { makeProblem, stepOf, type Place } from "./syntax/problems.ts";
 import type {
   CompiledSet,
   EntryKind,
@@ -141,7 +141,8 @@ class Engine implements CompiledSet {
       limit ? "HAPTIC_E_TEMPLATE_LIMIT" : "HAPTIC_E_TEMPLATE_RUN",
       place ?? { source: { name, text: "" }, offset: 0 },
       message,
-      error instanceof TemplateFault ? error.hint : undefined,
+      // What fail() says is for whoever reads it as it is.
+      error instanceof FailFault ? null : error instanceof TemplateFault ? error.hint : undefined,
       chain(place, callers),
     );
     return new TemplateError(limit ? "HAPTIC_E_TEMPLATE_LIMIT" : "HAPTIC_E_TEMPLATE_RUN", problem, error);
@@ -168,8 +169,7 @@ class Engine implements CompiledSet {
 function chain(place: Place | undefined, callers: readonly Place[]): string[] {
   const steps: string[] = [];
   const add = (at: Place): void => {
-    const step = makeProblem("", at, "", undefined, []);
-    const line = `from ${step.template}:${step.line}:${step.column}`;
+    const line = stepOf(at);
     if (steps.at(-1) !== line && steps.length < 16) steps.push(line);
   };
   for (const at of callers) add(at);

@@ -39,7 +39,11 @@ export interface TemplateProblem {
   readonly message: string;
   readonly hint?: string;
   readonly origin?: TemplateSource["origin"];
-  /** Include and macro call chain, innermost first: `from NAME:line:col`. */
+  /** Where the place is in the file that the template came from. */
+  readonly file?: { readonly file: string; readonly line: number };
+  /** The template's line, whole; the caret stands below its `column`. */
+  readonly sourceLine?: string;
+  /** Include and macro call chain, innermost first: `from NAME:line:col`, with `(FILE:line)` where the file is known. */
   readonly chain: readonly string[];
   /** Full text for terminals: header, source line, caret, hint. */
   readonly text: string;

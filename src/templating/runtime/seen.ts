@@ -3,17 +3,21 @@ export class Seen {
   readonly #ends = new Set<string>();
   readonly #inner = new Map<string, Seen>();
 
-  /** True the first time; at least one part. */
-  first(parts: readonly string[]): boolean {
+  /** True the first time. At least one part; parts count by their texts. */
+  first(parts: readonly unknown[], textOf: (part: unknown) => string): boolean {
     let at: Seen = this;
-    for (let i = 0; i < parts.length - 1; i++) {
-      let next = at.#inner.get(parts[i]!);
-      if (next === undefined) at.#inner.set(parts[i]!, (next = new Seen()));
+    const last = parts.length - 1;
+    for (let i = 0; ; i++) {
+      const part = parts[i];
+      const text = typeof part === "string" ? part : textOf(part);
+      if (i === last) {
+        if (at.#ends.has(text)) return false;
+        at.#ends.add(text);
+        return true;
+      }
+      let next = at.#inner.get(text);
+      if (next === undefined) at.#inner.set(text, (next = new Seen()));
       at = next;
     }
-    const last = parts.at(-1)!;
-    if (at.#ends.has(last)) return false;
-    at.#ends.add(last);
-    return true;
   }
 }

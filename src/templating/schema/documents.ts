@@ -65,7 +65,7 @@ class SchemaTable implements Schemas {
       const used = this.#addSchemas(schemas);
       return this.#addPaths(document["paths"]) || used;
     }
-    return this.#addSchema(document as Schema, (reference) => pointer(document, reference));
+    return this.#addSchema(document, (reference) => pointer(document, reference));
   }
 
   #addDefinition(definition: Json): boolean {
@@ -77,7 +77,7 @@ class SchemaTable implements Schemas {
       if (!isMap(schema)) continue;
       const apiVersion = joined(text(group), text(own(version, "name")));
       const found: Found = {
-        schema: schema as Schema,
+        schema,
         resolve: (reference) => pointer(schema, reference),
         kind: text(own(names, "kind")),
       };

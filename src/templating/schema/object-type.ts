@@ -159,14 +159,11 @@ function typeOf(given: Schema, name: string, resolve: Resolve): Type {
     case "boolean":
       return BOOL;
     case "array":
-      return schema.items === undefined
-        ? ANY_SLICE
-        : { kind: "slice", element: typeOf(schema.items, name, resolve) };
+      return schema.items === undefined ? ANY_SLICE : { kind: "slice", element: typeOf(schema.items, name, resolve) };
     case "object":
     case undefined: {
       if (schema.properties !== undefined) {
-        const resource =
-          schema["x-kubernetes-embedded-resource"] === true ? { apiVersion: "", kind: "" } : undefined;
+        const resource = schema["x-kubernetes-embedded-resource"] === true ? { apiVersion: "", kind: "" } : undefined;
         return new SchemaObject(name, name, schema, resolve, resource);
       }
       if (schema.type === undefined || schema["x-kubernetes-preserve-unknown-fields"] === true) return ANY;

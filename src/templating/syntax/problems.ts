@@ -1,4 +1,5 @@
 /** Positions in template texts and the problems found there. */
+import { hintFor } from "./hints.ts";
 import type { TemplateProblem, TemplateSource } from "../types.ts";
 
 /** A place in a template: its source and a UTF-16 offset. `from` is the include or macro call that led here. */
@@ -37,15 +38,22 @@ export class SyntaxFault extends Error {
   }
 }
 
-function where(place: Place): string {
+/** `from NAME:line:column`, and the file's line where the template came from a file. */
+export function stepOf(place: Place): string {
   const { line, column } = lineColumn(place.source.text, place.offset);
-  return `${place.source.name}:${line}:${column}`;
+  const file = filePlace(place.source.origin, line);
+  return `from ${place.source.name}:${line}:${column}${file === undefined ? "" : ` (${file.file}:${file.line})`}`;
+}
+
+/** Where a line of a template stands in the file it came from. */
+function filePlace(origin: TemplateSource["origin"], line: number): TemplateProblem["file"] {
+  return origin?.file === undefined ? undefined : { file: origin.file, line: (origin.line ?? 1) + line - 1 };
 }
 
 /** Include and macro calls that lead to a place, innermost first. */
 export function chainOf(place: Place): string[] {
   const chain: string[] = [];
-  for (let at = place.from; at !== undefined && chain.length < 16; at = at.from) chain.push(`from ${where(at)}`);
+  for (let at = place.from; at !== undefined && chain.length < 16; at = at.from) chain.push(stepOf(at));
   return chain;
 }
 
@@ -55,16 +63,18 @@ export function chainOf(place: Place): string[] {
  *     haproxy.cfg:3:8: undefined: hots
  *       {{ hots }}
  *          ^
- *       from haproxy.cfg:9:4
+ *       from haproxy.cfg:9:4 (config.yaml:31)
  *       hint: did you mean "host"?
  */
 export function makeProblem(
   code: string,
   place: Place,
   message: string,
-  hint?: string,
+  given?: string | null,
   chain: readonly string[] = chainOf(place),
 ): TemplateProblem {
+  // null = the message says it all.
+  const hint = given === null ? undefined : (given ?? hintFor(message));
   const { source } = place;
   const { line, column, lineStart } = lineColumn(source.text, place.offset);
   const lineEnd = source.text.indexOf("\n", lineStart);
@@ -77,12 +87,9 @@ export function makeProblem(
   const lines = [`${source.name}:${line}:${column}: ${message}`, `  ${shown}`, `  ${indent}^`];
   for (const step of chain) lines.push(`  ${step}`);
   const { origin } = source;
+  const file = filePlace(origin, line);
   if (origin !== undefined) {
-    const file =
-      origin.file === undefined
-        ? ""
-        : ` (${origin.file}${origin.line === undefined ? "" : `:${origin.line + line - 1}`})`;
-    lines.push(`  in ${origin.object} ${origin.field}${file}`);
+    lines.push(`  in ${origin.object} ${origin.field}${file === undefined ? "" : ` (${file.file}:${file.line})`}`);
     if (origin.overrode !== undefined) lines.push(`  this text overrides the one of ${origin.overrode}`);
   }
   if (hint !== undefined) lines.push(`  hint: ${hint}`);
@@ -94,6 +101,8 @@ export function makeProblem(
     message,
     ...(hint === undefined ? {} : { hint }),
     ...(origin === undefined ? {} : { origin }),
+    ...(file === undefined ? {} : { file }),
+    sourceLine: raw,
     chain,
     text: lines.join("\n"),
   };

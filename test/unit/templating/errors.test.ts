@@ -1,6 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { TemplateError } from "../../../src/errors.ts";
+import { createEngine } from "../../../src/templating/index.ts";
 import { compile, problems, render, type Setup } from "./engine.ts";
 
 function failure(text: string, setup: Setup = {}): TemplateError {
@@ -127,7 +128,7 @@ test("a compile problem shows line, caret, hint, the way to the place, and where
   });
   assert.is(
     own.problems[0]!.text,
-    "main:2:4: undefined: x\n  {{ x }}\n     ^\n  in HAProxyTemplateLibrary default/base spec.templateSnippets.a.template (base.yaml:11)\n  this text overrides the one of HAProxyTemplateLibrary default/old",
+    "main:2:4: undefined: x\n  {{ x }}\n     ^\n  in HAProxyTemplateLibrary default/base spec.templateSnippets.a.template (base.yaml:11)\n  this text overrides the one of HAProxyTemplateLibrary default/old\n  hint: declare it with var before this place, or check its name",
   );
 });
 
@@ -217,7 +218,7 @@ test("a run-time error shows the macros and files that led to it", () => {
   const { problem } = failure('line\n{% for i in seq(1) %}{{ render "snip" }}{% end %}', { files });
   assert.is(
     problem.text,
-    "lib:2:7: index out of range [3] with length 0\n    {{ x[3] }}\n        ^\n  from snip:2:7\n  from main:2:25",
+    "lib:2:7: index out of range [3] with length 0\n    {{ x[3] }}\n        ^\n  from snip:2:7\n  from main:2:25\n  hint: compare with len(…) first",
   );
 });
 
@@ -225,7 +226,10 @@ test("a run-time error in an inherited snippet shows its caller", () => {
   const { problem } = failure('{% x := []any{} %}\n{{ render "snip" inherit_context }}', {
     files: { snip: "\n{{ x[1] }}" },
   });
-  assert.is(problem.text, "snip:2:5: index out of range [1] with length 0\n  {{ x[1] }}\n      ^\n  from main:2:4");
+  assert.is(
+    problem.text,
+    "snip:2:5: index out of range [1] with length 0\n  {{ x[1] }}\n      ^\n  from main:2:4\n  hint: compare with len(…) first",
+  );
 });
 
 test("a run-time error inside a callback shows the callback's line", () => {
@@ -262,9 +266,137 @@ test("too much text ends at a limit before it is made", () => {
   );
   assert.is(failure('{{ indent("a\\nb", 1000000000) }}', { environment: { limits } }).code, "HAPTIC_E_TEMPLATE_LIMIT");
   assert.is(
-    failure("{{ len(seq(9999999)) }}", { environment: { limits: { fuel: 1000 } } }).code,
+    failure("{{ len(seq(3999999)) }}", { environment: { limits: { fuel: 1000 } } }).code,
     "HAPTIC_E_TEMPLATE_LIMIT",
   );
+});
+
+test("a problem is JSON with its place in the template and in the file, the line, and the way there", () => {
+  const at = (name: string, line: number) => ({
+    object: "HAProxyTemplateConfig default/c",
+    field: `spec.templateSnippets.${name}.template`,
+    file: "config.yaml",
+    line,
+  });
+  const set = createEngine({
+    sources: [
+      { name: "main", text: 'a\n{{ render "snip" }}', origin: at("main", 10) },
+      {
+        name: "snip",
+        text: "b\n  {{ toLowr(1) }}",
+        origin: { ...at("snip", 20), overrode: "HAProxyTemplateLibrary default/old" },
+      },
+    ],
+    entries: [{ template: "main", kind: "root" }],
+    incremental: () => false,
+    globals: { root: {}, component: {} },
+    hostTypes: {},
+  });
+  const { text, ...rest } = JSON.parse(JSON.stringify(set.problems[0])) as Record<string, unknown>;
+  assert.equal(rest, {
+    code: "HAPTIC_E_TEMPLATE_COMPILE",
+    template: "snip",
+    line: 2,
+    column: 6,
+    message: "undefined: toLowr",
+    hint: 'did you mean "toLower"?',
+    origin: { ...at("snip", 20), overrode: "HAProxyTemplateLibrary default/old" },
+    file: { file: "config.yaml", line: 21 },
+    sourceLine: "  {{ toLowr(1) }}",
+    chain: ["from main:2:4 (config.yaml:11)"],
+  });
+  assert.match(String(text), /\n {2}from main:2:4 \(config\.yaml:11\)\n {2}in HAProxyTemplateConfig default\/c spec/);
+});
+
+test("a run-time error names the file as well", () => {
+  const { problem } = failure('a\n{{ fail("no port") }}', {
+    origin: {
+      object: "HAProxyTemplateConfig default/c",
+      field: "spec.haproxyConfig.template",
+      file: "c.yaml",
+      line: 5,
+    },
+  });
+  assert.equal([problem.message, problem.hint, problem.file], ["no port", undefined, { file: "c.yaml", line: 6 }]);
+});
+
+test("every problem says what to do", () => {
+  const templates = [
+    "{{ a",
+    "{% if x",
+    "{# a",
+    '{{ "abc }}',
+    "{% if true %}a",
+    "{% for i in seq(3) %}{% end if %}",
+    "{% else %}",
+    "{% if %}{% end %}",
+    "a #} b",
+    "{{ foo }}",
+    "{% var x = 1 %}{% var x = 2 %}",
+    "{% break %}",
+    "{{ toUpper() }}",
+    "{{ toUpper(5) }}",
+    "{{ toUpper([]any{}) }}",
+    "{% var n int = 3.5 %}",
+    "{{ true + 1 }}",
+    '{{ "a" < 1 }}',
+    "{{ nil == nil }}",
+    "{{ []any{} == []any{} }}",
+    "{{ toUpper }}",
+    "{{ nil }}",
+    "{% var x = 5 %}{{ x() }}",
+    "{% for i in 5 %}{% end %}",
+    "{{ 5[0] }}",
+    "{{ true.x }}",
+    '{{ render "nope" }}',
+    "{{ 1 / 0 }}",
+    '{% var m = map[string]int{"a": 1, "a": 2} %}',
+    '{% toUpper("a") %}',
+    "{% 5 %}",
+    "{{ uint8(300) }}",
+    "{{ int(3.9) }}",
+    "{% L: for i in seq(3) %}{% break M %}{% end %}",
+    "{% goto L %}",
+    "{% const c = 5 %}{% c = 6 %}",
+    "{% var a, b = 1 %}",
+    '{% var a, b = toUpper("a") %}',
+    "{{ 5 contains 5 }}",
+    "{{ len(5) }}",
+    "{{ append(5, 1) }}",
+    '{{ delete("a", 1) }}',
+    "{{ now().Foo() }}",
+    "{% var x = 5 %}{{ *x }}",
+    "{{ &5 }}",
+    "{% var x chan int %}",
+    '{{ "\\q" }}',
+    "{{ 'ab' }}",
+    "{{ (1 }}",
+    "{% if nil %}{% end %}",
+    "{% func() int { } %}",
+    "{% switch 1 %}{% default %}{% default %}{% end %}",
+    "{% x := 1 %}{% x := 2 %}",
+    "{% var x %}",
+    "{{ [1,2] }}",
+  ];
+  for (const template of templates)
+    for (const problem of compile(template).problems)
+      assert.type(problem.hint, "string", `${template}: ${problem.message}`);
+  const runs = [
+    "{% var l = []any{} %}{{ l[1] }}",
+    "{% var x any = 5 %}{{ x.(string) }}",
+    '{% var m map[string]int %}{% m["a"] = 1 %}',
+    "{% var x = 0 %}{{ 1 / x }}",
+    "{% var f func() any %}{{ f() }}",
+    "{% var x any = []any{} %}{{ x == x }}",
+    "{{ tostring([]any{}) }}",
+    "{% for %}{% end %}",
+    "{% macro M() %}{{ M() }}{% end %}{{ M() }}",
+    "{% var x any = 5 %}{{ x.y }}",
+  ];
+  for (const template of runs) {
+    const { problem } = failure(template, { environment: { limits: { fuel: 100_000 } } });
+    assert.type(problem.hint, "string", `${template}: ${problem.message}`);
+  }
 });
 
 test.run();

@@ -73,7 +73,12 @@ const widgets = [
     apiVersion: "example.org/v1",
     kind: "Widget",
     metadata: { name: "a", labels: { team: "x" } },
-    spec: { size: 0, "max-conn": 0, listeners: [{ port: 80 }, { port: 81, hostname: "h" }], free: { any: { thing: 1 } } },
+    spec: {
+      size: 0,
+      "max-conn": 0,
+      listeners: [{ port: 80 }, { port: 81, hostname: "h" }],
+      free: { any: { thing: 1 } },
+    },
   },
 ];
 const resources = new Map([
@@ -93,17 +98,24 @@ const setup = {
   globals: { resources: { type: "Stores" }, things: { type: "any" } },
   data: {
     things: widgets,
-    resources: hostObject("Stores", {}, {
-      widgets: store("Widgets", widgets),
-      policies: store("Policies", []),
-      plain: store("Store", widgets),
-    }),
+    resources: hostObject(
+      "Stores",
+      {},
+      {
+        widgets: store("Widgets", widgets),
+        policies: store("Policies", []),
+        plain: store("Store", widgets),
+      },
+    ),
   },
 };
 
 const shown = (template: string): string => {
   const set = compile(template, setup);
-  assert.equal(set.problems.map((problem) => problem.text), []);
+  assert.equal(
+    set.problems.map((problem) => problem.text),
+    [],
+  );
   return run(set, setup);
 };
 const refused = (template: string): string[] =>
@@ -112,21 +124,62 @@ const each = (body: string): string => `{% for _, w := range widgets %}${body}{%
 
 const outputs: readonly (readonly [what: string, template: string, output: string])[] = [
   ["the bare alias is the list of its objects", "{{ len(widgets) }}{{ len(plain) }}", "11"],
-  ["JSON names and Go-style names name the same fields", each("{{ w.spec.size }}{{ w.Spec.Size }} {{ w.Metadata.Name }}"), "00 a"],
+  [
+    "JSON names and Go-style names name the same fields",
+    each("{{ w.spec.size }}{{ w.Spec.Size }} {{ w.Metadata.Name }}"),
+    "00 a",
+  ],
   ["a character that is none of a name is _ in the Go-style name", each("{{ w.spec.Max_conn }}"), "0"],
-  ["an absent field gives its zero value", each("[{{ w.spec.class }}][{{ w.spec.ratio }}][{{ w.spec.paused }}]"), "[][0][false]"],
+  [
+    "an absent field gives its zero value",
+    each("[{{ w.spec.class }}][{{ w.spec.ratio }}][{{ w.spec.paused }}]"),
+    "[][0][false]",
+  ],
   ["an absent object gives the zero values of its fields", each("[{{ w.spec.template.note }}]"), "[]"],
-  ["lists and maps in objects have types", each("{% for l in w.spec.listeners %}{{ l.Port + 1 }}{{ l.hostname }} {% end %}{{ w.metadata.labels.team }}"), "81 82h x"],
+  [
+    "lists and maps in objects have types",
+    each("{% for l in w.spec.listeners %}{{ l.Port + 1 }}{{ l.hostname }} {% end %}{{ w.metadata.labels.team }}"),
+    "81 82h x",
+  ],
   ["what a schema leaves open is any", each('{{ w.spec.free.any.thing }}{{ w.spec.port | fallback("-") }}'), "1-"],
-  ["dig takes an optional zero value for nil, and keeps a required one", each('{{ dig(w, "spec", "max-conn") | fallback("-") }}{{ dig(w, "spec", "size") | fallback("-") }}'), "-0"],
+  [
+    "dig takes an optional zero value for nil, and keeps a required one",
+    each('{{ dig(w, "spec", "max-conn") | fallback("-") }}{{ dig(w, "spec", "size") | fallback("-") }}'),
+    "-0",
+  ],
   ["dig takes Go-style names where they are known", each('{{ dig(w, "Spec", "Listeners") | toSlice() | len() }}'), "2"],
-  ["an object whose members are all zero is false", each("{% if w.spec %}s{% end %}{% if w.spec.template %}t{% end %}{% if w.spec.template == nil %}n{% end %}"), "sn"],
-  ["a type assertion knows a resource by its kind", "{% for w in things %}{% if v, ok := w.(*resources.widgets.T); ok %}{{ v.spec.size }}{% end %}{% if _, ok := w.(*resources.policies.T); ok %}p{% end %}{% end %}", "0"],
-  ["a type switch knows a resource by its kind", "{% for w in things %}{% switch v := w.(type) %}{% case *resources.policies.T %}p{% case *resources.widgets.T %}{{ v.metadata.name }}{% end %}{% end %}", "a"],
-  ["a macro takes typed parameters, nested types too", "{% macro M(w *resources.widgets.T, l resources.widgets.SpecListeners) %}{{ w.metadata.name }}{{ l.port }}{% end %}" + each("{{ M(w, w.spec.listeners[1]) }}"), "a81"],
-  ["a typed object goes where a map is wanted", "{% macro M(m map[string]any) %}{{ len(m) }}{% end %}" + each("{{ M(w.spec) }}"), "4"],
+  [
+    "an object whose members are all zero is false",
+    each("{% if w.spec %}s{% end %}{% if w.spec.template %}t{% end %}{% if w.spec.template == nil %}n{% end %}"),
+    "sn",
+  ],
+  [
+    "a type assertion knows a resource by its kind",
+    "{% for w in things %}{% if v, ok := w.(*resources.widgets.T); ok %}{{ v.spec.size }}{% end %}{% if _, ok := w.(*resources.policies.T); ok %}p{% end %}{% end %}",
+    "0",
+  ],
+  [
+    "a type switch knows a resource by its kind",
+    "{% for w in things %}{% switch v := w.(type) %}{% case *resources.policies.T %}p{% case *resources.widgets.T %}{{ v.metadata.name }}{% end %}{% end %}",
+    "a",
+  ],
+  [
+    "a macro takes typed parameters, nested types too",
+    "{% macro M(w *resources.widgets.T, l resources.widgets.SpecListeners) %}{{ w.metadata.name }}{{ l.port }}{% end %}" +
+      each("{{ M(w, w.spec.listeners[1]) }}"),
+    "a81",
+  ],
+  [
+    "a typed object goes where a map is wanted",
+    "{% macro M(m map[string]any) %}{{ len(m) }}{% end %}" + each("{{ M(w.spec) }}"),
+    "4",
+  ],
   ["without a schema objects are any", "{% for p in plain %}[{{ p.spec.nothing.there }}]{% end %}", "[]"],
-  ["a schema may refer to itself", "{% for p in policies %}{{ p.spec.rule.rule.rule.weight }}{% end %}{{ len(policies) }}", "0"],
+  [
+    "a schema may refer to itself",
+    "{% for p in policies %}{{ p.spec.rule.rule.rule.weight }}{% end %}{{ len(policies) }}",
+    "0",
+  ],
   ["a local name hides an alias", "{% var widgets = 5 %}{{ widgets }}", "5"],
 ];
 for (const [what, template, output] of outputs) test(what, () => assert.is(shown(template), output));
@@ -135,16 +188,31 @@ const refusals: readonly (readonly [template: string, problem: string])[] = [
   [each("{{ w.spec.sise }}"), 'resources.widgets.Spec has no field sise; did you mean "size"?'],
   [each("{{ w.metadata.lables.x }}"), 'resources.widgets.Metadata has no field lables; did you mean "labels"?'],
   [each('{{ w["specs"] }}'), 'resources.widgets.T has no field specs; did you mean "spec"?'],
-  ["{% macro M(l resources.widgets.SpecListeners) %}{{ l.prt }}{% end %}", 'resources.widgets.SpecListeners has no field prt; did you mean "port"?'],
+  [
+    "{% macro M(l resources.widgets.SpecListeners) %}{{ l.prt }}{% end %}",
+    'resources.widgets.SpecListeners has no field prt; did you mean "port"?',
+  ],
   [each("{{ w.spec.template.xyz }}"), "resources.widgets.SpecTemplate has no field xyz; it has note"],
-  [each('{{ w.spec.size - "x" }}'), "invalid operation: mismatched types int and untyped string for operator -; convert with toint()"],
+  [
+    each('{{ w.spec.size - "x" }}'),
+    "invalid operation: mismatched types int and untyped string for operator -; convert with toint()",
+  ],
   [each("{{ w }}"), "cannot show value of type resources.widgets.T; use toJSON() or show its members"],
-  [each("{% w.spec.size = 5 %}"), "cannot assign to a member of resources.widgets.Spec"],
-  [each("{{ toUpper(w.spec.size) }}"), "cannot use value (type int) as type string in argument to toUpper; convert with tostring()"],
+  [
+    each("{% w.spec.size = 5 %}"),
+    "cannot assign to a member of resources.widgets.Spec; watched objects stay as they are; copy with merge()",
+  ],
+  [
+    each("{{ toUpper(w.spec.size) }}"),
+    "cannot use value (type int) as type string in argument to toUpper; convert with tostring()",
+  ],
   ["{% var x resources.widgets.Nope %}", "undefined: resources.widgets.Nope; this is not a type"],
   ["{% var x resources.nope.T %}", "undefined: resources.nope.T; this is not a type"],
   ["{{ len(widgts) }}", 'undefined: widgts; did you mean "widgets"?'],
-  ["{% macro P(p *resources.policies.T) %}{% end %}" + each("{{ P(w) }}"), "cannot use value (type resources.widgets.T) as type resources.policies.T in argument to P"],
+  [
+    "{% macro P(p *resources.policies.T) %}{% end %}" + each("{{ P(w) }}"),
+    "cannot use value (type resources.widgets.T) as type resources.policies.T in argument to P; convert it: toint(), tofloat(), tostring(), toSlice()",
+  ],
 ];
 for (const [template, problem] of refusals)
   test(`${template} is refused: ${problem}`, () => assert.equal(refused(template), [problem]));
