@@ -105,6 +105,7 @@ export const agentMachine = setup({
     attachRetry: 100,
     recoverRetry: 1_000,
     foldDelay: 200,
+    foldRetry: 2_000,
   },
 }).createMachine({
   id: "agent",
@@ -315,10 +316,15 @@ export const agentMachine = setup({
                   { target: "clean" },
                 ],
                 onError: {
-                  target: "dirty",
+                  target: "unfoldable",
                   actions: { type: "logFailure", params: ({ event }) => ({ what: "fold", error: event.error }) },
                 },
               },
+            },
+            unfoldable: {
+              description:
+                "The file system takes no files, full or read-only as it may be. The journal holds what they lack.",
+              after: { foldRetry: "folding" },
             },
           },
         },

@@ -217,8 +217,8 @@ export class Holding {
     this.#folding = this.tree
       .fold(model)
       .then((set) => {
-        this.#journal?.cut(set.seq);
         this.#unfolded = this.#unfolded.filter((entry) => entry.seq > set.seq);
+        this.#journal?.cut(set.seq);
       })
       .finally(() => {
         this.#folding = undefined;

@@ -5,7 +5,7 @@
  * Record = uint32 length, uint32 crc32 of the payload, payload. Payload = uint32 header length, header (JSON), raw bytes
  * of the inserted blocks in the order in which the header names them. Integers are big-endian.
  */
-import { closeSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { AgentTreeError } from "../errors.ts";
 import type { WorkerIdentity } from "../haproxy/index.ts";
@@ -118,6 +118,8 @@ export class Journal {
   readonly #path: string;
   #fd: number;
   #kept: { seq: number; bytes: Buffer }[] = [];
+  /** Bytes of whole records in the file. */
+  #length = 0;
 
   private constructor(path: string, fd: number) {
     this.#path = path;
@@ -134,16 +136,26 @@ export class Journal {
         throw new AgentTreeError("the journal cannot be read", { cause: error });
       bytes = Buffer.alloc(0);
     }
-    const { records } = decodeRecords(bytes);
-    const journal = new Journal(path, -1);
+    const { records, end } = decodeRecords(bytes);
+    // Cut, not written anew: that would need room, and an agent must start on a full disk too.
+    const fd = openSync(path, "a", 0o600);
+    ftruncateSync(fd, end);
+    const journal = new Journal(path, fd);
     journal.#kept = records.map(({ record, blocks }) => ({ seq: record.seq, bytes: encodeRecord(record, blocks) }));
-    journal.#rewrite();
+    journal.#length = end;
     return { journal, records };
   }
 
   append(record: JournalRecord, blocks: readonly Uint8Array[] = []): void {
     const bytes = encodeRecord(record, blocks);
-    writeAll(this.#fd, bytes);
+    try {
+      writeAll(this.#fd, bytes);
+    } catch (error) {
+      // A torn record ends the reading: what is appended later must not stand behind it.
+      ftruncateSync(this.#fd, this.#length);
+      throw error;
+    }
+    this.#length += bytes.length;
     this.#kept.push({ seq: record.seq, bytes });
   }
 
@@ -164,11 +176,19 @@ export class Journal {
 
   #rewrite(): void {
     const next = `${this.#path}.new`;
-    const fd = openSync(next, "w", 0o600);
-    for (const { bytes } of this.#kept) writeAll(fd, bytes);
-    renameSync(next, this.#path);
+    rmSync(next, { force: true });
+    const fd = openSync(next, "a", 0o600);
+    try {
+      for (const { bytes } of this.#kept) writeAll(fd, bytes);
+      renameSync(next, this.#path);
+    } catch (error) {
+      closeSync(fd);
+      rmSync(next, { force: true });
+      throw error;
+    }
     this.close();
     this.#fd = fd;
+    this.#length = this.size;
   }
 }
 

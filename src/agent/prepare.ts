@@ -36,7 +36,7 @@ export async function prepareStart(options: PrepareOptions): Promise<Prepared> {
   try {
     const holding = new Holding({ ...options });
     await holding.recover();
-    await holding.fold();
+    await foldForStart(holding);
     try {
       return await checked(options, () => returnToLastGood(holding));
     } finally {
@@ -44,6 +44,19 @@ export async function prepareStart(options: PrepareOptions): Promise<Prepared> {
     }
   } finally {
     await lock.release();
+  }
+}
+
+/**
+ * The files hold all that was accepted. Where that cannot be done (the disk is full), HAProxy starts from the set in force all
+ * the same, and the agent brings the worker what the journal holds besides.
+ * @throws the reason when there is no set at all.
+ */
+export async function foldForStart(holding: Holding): Promise<void> {
+  try {
+    await holding.fold();
+  } catch (error) {
+    if (holding.tree.folded === undefined) throw error;
   }
 }
 

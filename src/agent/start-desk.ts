@@ -1,7 +1,7 @@
 /** The start wrapper's requests to a living agent: make the files whole, or go back to the last known good set. */
 import { AgentTreeError } from "../errors.ts";
 import type { Holding } from "./holding.ts";
-import { returnToLastGood } from "./prepare.ts";
+import { foldForStart, returnToLastGood } from "./prepare.ts";
 
 interface StartTicket {
   readonly fallBack: boolean;
@@ -32,7 +32,7 @@ export class StartDesk {
     if (ticket === undefined) return;
     this.#holding.settle();
     if (ticket.fallBack) await returnToLastGood(this.#holding);
-    else await this.#holding.fold();
+    else await foldForStart(this.#holding);
     this.#tickets.delete(id);
     ticket.resolve();
   }

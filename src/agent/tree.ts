@@ -16,7 +16,7 @@ import {
   rmSync,
   symlinkSync,
 } from "node:fs";
-import { open, readFile, rm, writeFile } from "node:fs/promises";
+import { open, readFile, rm, writeFile, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AgentTreeError } from "../errors.ts";
 import { sha256 } from "./blocks.ts";
@@ -137,9 +137,32 @@ export class Tree {
   /** Writes the model as a new set and turns `current` to it. The journal's records up to `model.seq` are then spare. */
   async fold(model: Model): Promise<FoldedSet> {
     const snapshot = snapshotOf(model);
-    const base = this.#folded;
+    const name = String(this.#counter + 1);
+    const foldedAt = Math.round(this.#now() * 1000);
+    try {
+      await this.#writeSet(name, snapshot, foldedAt);
+      turnLink(this.currentDir, join(PRIVATE_DIR, "sets", name));
+    } catch (error) {
+      // What a full disk left of it would take the room that the next attempt needs.
+      rmSync(this.#setDir(name), { recursive: true, force: true });
+      throw error;
+    }
     this.#counter += 1;
-    const name = String(this.#counter);
+    this.#folded = { name, seq: snapshot.seq, planId: snapshot.planId, foldedAt, files: snapshot.files };
+    for (const file of snapshot.files.values()) {
+      for (const block of file.blocks) if (block.bytes !== undefined) delete block.bytes;
+      if (file.staged !== undefined) {
+        rmSync(file.staged, { force: true });
+        delete file.staged;
+      }
+    }
+    this.#linkTopLevel(snapshot.files.keys());
+    this.#prune(snapshot.former);
+    return this.#folded;
+  }
+
+  async #writeSet(name: string, snapshot: Model, foldedAt: number): Promise<void> {
+    const base = this.#folded;
     const dir = this.#setDir(name);
     rmSync(dir, { recursive: true, force: true });
     mkdirSync(dir, { recursive: true, mode: 0o755 });
@@ -163,20 +186,7 @@ export class Tree {
       turn += 1;
       if (turn % SLICE === 0) await breathe();
     }
-    const foldedAt = Math.round(this.#now() * 1000);
     await writeFile(join(dir, STATE_FILE), encodeState(snapshot, foldedAt), { mode: 0o600 });
-    turnLink(this.currentDir, join(PRIVATE_DIR, "sets", name));
-    this.#folded = { name, seq: snapshot.seq, planId: snapshot.planId, foldedAt, files: snapshot.files };
-    for (const file of snapshot.files.values()) {
-      for (const block of file.blocks) if (block.bytes !== undefined) delete block.bytes;
-      if (file.staged !== undefined) {
-        rmSync(file.staged, { force: true });
-        delete file.staged;
-      }
-    }
-    this.#linkTopLevel(snapshot.files.keys());
-    this.#prune(snapshot.former);
-    return this.#folded;
   }
 
   /** The set of another folder as it was recorded there (for roll back and last known good). */
@@ -243,7 +253,7 @@ export class Tree {
       for (let i = 0; i < file.blocks.length;) {
         const block = file.blocks[i]!;
         if (block.bytes !== undefined) {
-          await out.write(block.bytes);
+          await writeAll(out, block.bytes);
           i += 1;
           continue;
         }
@@ -263,7 +273,7 @@ export class Tree {
         const buffer = Buffer.allocUnsafe(size);
         const { bytesRead } = await source.read(buffer, 0, size, start);
         if (bytesRead !== size) throw new AgentTreeError(`${file.path} is shorter than it was`);
-        await out.write(buffer);
+        await writeAll(out, buffer);
       }
     } finally {
       await source?.close();
@@ -302,6 +312,11 @@ export class Tree {
   #private(...parts: string[]): string {
     return join(this.baseDir, PRIVATE_DIR, ...parts);
   }
+}
+
+/** One write may take a part only, as where the disk is nearly full; the next one then says why. */
+async function writeAll(out: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += (await out.write(bytes, at, bytes.length - at)).bytesWritten;
 }
 
 function offsetsOf(file: HeldFile | undefined): Map<string, number> {

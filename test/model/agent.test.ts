@@ -83,6 +83,7 @@ modelTests({
     done("fold", true),
     done("fold", false),
     failed("fold"),
+    { type: "xstate.after.foldRetry.agent.ready.files.unfoldable" },
   ],
 });
 
@@ -136,6 +137,8 @@ test("a step of nobody's that fails is logged by its name", () => {
     { type: "xstate.after.foldDelay.agent.ready.files.dirty" },
   ];
   assert.equal(afterBeginning(...folding, failed("fold")), [logged("fold")]);
+  const again = { type: "xstate.after.foldRetry.agent.ready.files.unfoldable" };
+  assert.equal(afterBeginning(...folding, failed("fold"), again, failed("fold")), [logged("fold"), logged("fold")]);
 });
 
 test.run();
