@@ -1,9 +1,11 @@
 /** `haptic run`: the controller, in a cluster or beside one. */
 import { pino } from "pino";
+import manifest from "../../package.json" with { type: "json" };
 import { startController } from "../controller/index.ts";
 import { UsageError } from "../errors.ts";
 import { locateHaproxy } from "../haproxy/index.ts";
 import { createKubeClient, findConnection } from "../kube/index.ts";
+import { isLogLevel, LOG_LEVELS } from "../observe/index.ts";
 import { readFlags, wholeNumber } from "./flags.ts";
 import { stopSignal } from "./signals.ts";
 import type { Command } from "./types.ts";
@@ -18,10 +20,13 @@ Runs the controller until SIGTERM or SIGINT. A flag wins over its environment va
   --agent-tls-dir DIR      tls.crt, tls.key, ca.crt towards the agents         (AGENT_TLS_DIR; /etc/haptic/controller-tls/..data)
   --agent-tls-name NAME    DNS name in the agents' certificates                (AGENT_TLS_NAME; haptic-agent.NAMESPACE.svc)
   --haproxy PATH|VERSION   judges configurations; default: HAPTIC_HAPROXY, PATH, the cache folder
-  --debug-port PORT        /debug/vars and health paths; 0 = none              (DEBUG_PORT; 0)
+  --debug-port PORT        live page, /debug and health paths; 0 = none        (DEBUG_PORT; 0)
   --debug-address HOST     where that listens                                  (127.0.0.1)
+  --metrics-port PORT      /metrics for Prometheus; 0 = none                   (METRICS_PORT; 9090)
+  --metrics-address HOST   where that listens; default: every address
 
-Environment: LOG_LEVEL (debug, info, warn, error; default info), POD_NAME (holder of the Lease; standalone).
+Environment: LOG_LEVEL (debug, info, warn, error; default info; PUT /debug/log-level changes it while it runs),
+POD_NAME (holder of the Lease; standalone).
 `;
 
 const flagTypes = {
@@ -33,14 +38,14 @@ const flagTypes = {
   haproxy: { type: "string" },
   "debug-port": { type: "string" },
   "debug-address": { type: "string" },
+  "metrics-port": { type: "string" },
+  "metrics-address": { type: "string" },
 } as const;
-
-const LEVELS = new Set(["trace", "debug", "info", "warn", "error", "fatal"]);
 
 function logLevel(text: string | undefined): string {
   const level = (text ?? "info").toLowerCase();
-  if (!LEVELS.has(level))
-    throw new UsageError(`LOG_LEVEL: ${JSON.stringify(text)} is none of ${[...LEVELS].join(", ")}`);
+  if (!isLogLevel(level))
+    throw new UsageError(`LOG_LEVEL: ${JSON.stringify(text)} is none of ${LOG_LEVELS.join(", ")}`);
   return level;
 }
 
@@ -55,6 +60,10 @@ export const command: Command = {
     const connection = await findConnection(flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig });
     const namespace = flags.namespace ?? env["POD_NAMESPACE"] ?? connection.namespace;
     const debugPort = wholeNumber("--debug-port", flags["debug-port"] ?? env["DEBUG_PORT"] ?? "0", {
+      min: 0,
+      max: 65_535,
+    });
+    const metricsPort = wholeNumber("--metrics-port", flags["metrics-port"] ?? env["METRICS_PORT"] ?? "9090", {
       min: 0,
       max: 65_535,
     });
@@ -73,6 +82,15 @@ export const command: Command = {
       identity: env["POD_NAME"] ?? "standalone",
       ...(debugPort > 0 && { debugPort }),
       ...(flags["debug-address"] !== undefined && { debugHost: flags["debug-address"] }),
+      ...(metricsPort > 0 && { metricsPort }),
+      ...(flags["metrics-address"] !== undefined && { metricsHost: flags["metrics-address"] }),
+      logLevel: {
+        get: () => log.level,
+        set: (level) => {
+          log.level = level;
+        },
+      },
+      version: manifest.version,
       log,
     });
     const signal = await stop;

@@ -12,6 +12,16 @@ export interface BusMetrics {
   readonly maxAgeMs: number;
   /** Handler failures by subscriber name. */
   readonly failures: Readonly<Record<string, number>>;
+  /** Subscriptions and observers that are active. */
+  readonly subscribers: number;
+}
+
+/** How an event came onto the bus; for observers. */
+export interface Origin {
+  /** Name of the component that said it; "" = none of the charts. */
+  readonly source: string;
+  /** The event in whose delivery it was said; undefined = it came by itself (a timer, an answer from outside). */
+  readonly cause: BusEvent | undefined;
 }
 
 export interface BusOptions {
@@ -23,8 +33,13 @@ export interface BusOptions {
 
 interface Subscription {
   readonly name: string;
-  readonly handle: (event: BusEvent) => void;
+  readonly handle: (event: BusEvent, origin: Origin) => void;
   active: boolean;
+}
+
+interface Entry extends Origin {
+  readonly event: BusEvent;
+  readonly at: number;
 }
 
 export class Bus {
@@ -32,7 +47,8 @@ export class Bus {
   readonly #byType = new Map<BusEventType, Subscription[]>();
   readonly #all: Subscription[] = [];
   readonly #failures = new Map<string, number>();
-  #queue: { readonly event: BusEvent; readonly at: number }[] = [];
+  #queue: Entry[] = [];
+  #delivering: BusEvent | undefined;
   #head = 0;
   #draining = false;
   #published = 0;
@@ -43,18 +59,20 @@ export class Bus {
   }
 
   /** Appends the event; delivers it before returning, unless a delivery is under way: then after that. */
-  publish(event: BusEvent): void {
+  publish(event: BusEvent, source = ""): void {
     this.#published += 1;
-    this.#queue.push({ event, at: this.#options.now() });
+    this.#queue.push({ event, at: this.#options.now(), source, cause: this.#delivering });
     if (this.#draining) return;
     this.#draining = true;
     try {
       for (let entry = this.#queue[this.#head]; entry !== undefined; entry = this.#queue[this.#head]) {
         this.#head += 1;
         this.#maxAgeMs = Math.max(this.#maxAgeMs, this.#options.now() - entry.at);
-        this.#deliver(entry.event);
+        this.#delivering = entry.event;
+        this.#deliver(entry);
       }
     } finally {
+      this.#delivering = undefined;
       this.#queue = [];
       this.#head = 0;
       this.#draining = false;
@@ -81,7 +99,7 @@ export class Bus {
   }
 
   /** Hears everything, before those that named their types: for ledgers and logs, which answer nothing. */
-  observe(name: string, handle: (event: BusEvent) => void): () => void {
+  observe(name: string, handle: (event: BusEvent, origin: Origin) => void): () => void {
     const subscription: Subscription = { name, handle, active: true };
     this.#all.push(subscription);
     return () => {
@@ -96,18 +114,19 @@ export class Bus {
       depth: this.#queue.length - this.#head,
       maxAgeMs: this.#maxAgeMs,
       failures: Object.fromEntries(this.#failures),
+      subscribers: new Set([this.#all, ...this.#byType.values()].flat()).size,
     };
   }
 
-  #deliver(event: BusEvent): void {
-    for (const subscription of this.#all.slice()) this.#hand(subscription, event);
-    for (const subscription of this.#byType.get(event.type) ?? []) this.#hand(subscription, event);
+  #deliver(entry: Entry): void {
+    for (const subscription of this.#all.slice()) this.#hand(subscription, entry);
+    for (const subscription of this.#byType.get(entry.event.type) ?? []) this.#hand(subscription, entry);
   }
 
-  #hand(subscription: Subscription, event: BusEvent): void {
+  #hand(subscription: Subscription, { event, source, cause }: Entry): void {
     if (!subscription.active) return;
     try {
-      subscription.handle(event);
+      subscription.handle(event, { source, cause });
     } catch (error) {
       this.#failures.set(subscription.name, (this.#failures.get(subscription.name) ?? 0) + 1);
       this.#options.onFailure(subscription.name, event, error);

@@ -28,7 +28,7 @@ export function onBus<M extends AnyStateMachine>(
       self.send(event);
     });
     const silence = self.on("*", (event: unknown) => {
-      bus.publish(event as BusEvent);
+      bus.publish(event as BusEvent, name);
     });
     registry.add(name, self);
     const end = (): void => {

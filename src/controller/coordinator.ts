@@ -8,6 +8,7 @@ import { onBus } from "./component.ts";
 import type { ActorRegistry } from "./component.ts";
 import type { Iterations } from "./iterations.ts";
 import type { PlanShelf } from "./plan-shelf.ts";
+import type { Observation } from "./observation.ts";
 import type { Log } from "./ports.ts";
 import type { Records } from "./records.ts";
 import type { Term } from "./term.ts";
@@ -17,12 +18,14 @@ export interface CoordinatorDeps {
   readonly term: Term;
   readonly shelf: PlanShelf;
   readonly records: Records;
+  readonly observation: Pick<Observation, "renderBegan" | "renderMeasured">;
   readonly log: Log;
 }
 
 export async function renderServing(deps: CoordinatorDeps, signal: AbortSignal): Promise<RenderReply> {
-  const { iterations, term, shelf, records, log } = deps;
+  const { iterations, term, shelf, records, observation, log } = deps;
   const { serving, count } = iterations;
+  observation.renderBegan();
   if (serving === undefined) throw new ControllerError("no configuration serves");
   const { result, problems, isolated } = await serving.render(signal);
   records.noteObjects(isolated, result?.events ?? []);
@@ -32,6 +35,7 @@ export async function renderServing(deps: CoordinatorDeps, signal: AbortSignal):
   const { plan, cacheState, stats } = result;
   const seq = term.nextRender();
   shelf.put(plan);
+  observation.renderMeasured({ cacheState, components: stats.components, executed: stats.executed });
   log.debug({ plan: plan.id.slice(0, 12), seq, cacheState, ...stats }, "Rendered");
   return { kind: "rendered", planId: plan.id, seq, iteration: count };
 }

@@ -11,7 +11,7 @@ import { renderGateMachine, renderGateReads } from "../../machines/renderGate.ts
 import type { CheckVerdict } from "../../machines/renderGate.ts";
 import { schedulerMachine, schedulerReads } from "../../machines/scheduler.ts";
 import { capabilitiesOf, lowestVersion } from "../haproxy/index.ts";
-import { EventHistory, FaultRegistry } from "../observe/index.ts";
+import { FaultRegistry } from "../observe/index.ts";
 import type { StandingFault } from "../observe/index.ts";
 import { Bus } from "./bus.ts";
 import { onBus } from "./component.ts";
@@ -22,6 +22,8 @@ import { wireDiscovery } from "./discovery.ts";
 import { wireEventRecorder } from "./event-recorder.ts";
 import { PODS_ALIAS } from "./iteration.ts";
 import { Iterations } from "./iterations.ts";
+import { livePanels } from "./live-panels.ts";
+import { Observation } from "./observation.ts";
 import { PlanShelf } from "./plan-shelf.ts";
 import { wirePodApply } from "./pod-apply.ts";
 import { PodSessions } from "./pod-sessions.ts";
@@ -38,6 +40,7 @@ import { WatchPool } from "./watch-pool.ts";
 
 export interface ControllerCore {
   readonly bus: Bus;
+  readonly observation: Observation;
   readonly variables: Readonly<Record<string, () => unknown>>;
   /** Present state of every actor: name → state value. */
   states(): Readonly<Record<string, unknown>>;
@@ -92,6 +95,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
   const shelf = new PlanShelf();
   const verdicts = new Verdicts(ports.check, shelf, (planId, { passed, tookMs }) => {
     records.noteCheck(passed);
+    observation.checked(tookMs);
     log.info({ plan: planId.slice(0, 12), passed, ms: Math.round(tookMs) }, "HAProxy judged a plan");
   });
   const pool = new WatchPool({ kube, bus, registry: actors, clock });
@@ -105,6 +109,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
     pause: ports.pause,
     onApply: (record) => {
       records.noteApply(record);
+      observation.applied(record);
       logApply(log, record);
     },
   });
@@ -123,6 +128,30 @@ export function createController(ports: ControllerPorts): ControllerCore {
     const candidates = iterations.candidates();
     if (candidates !== undefined) bus.publish({ type: "PODS.LISTED", candidates });
   };
+
+  const observation = new Observation(
+    {
+      ports,
+      actors,
+      about: () => ({
+        identity: ports.identity,
+        namespace,
+        config: configName,
+        haproxy: ports.haproxyVersion,
+        version: ports.version ?? "",
+      }),
+      ...livePanels({
+        actors,
+        faults,
+        records,
+        iterations,
+        sessions,
+        term,
+        lastApplies: () => observation.lastApplies,
+      }),
+    },
+    bus,
+  );
 
   const machine = onBus(
     controllerMachine.provide({
@@ -154,7 +183,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
           return reply;
         }),
         reconciler: onBus(reconcilerMachine.provide({}), reconcilerReads, bus, actors),
-        coordinator: wireCoordinator({ iterations, term, shelf, records, log }, bus, actors),
+        coordinator: wireCoordinator({ iterations, term, shelf, records, observation, log }, bus, actors),
         scheduler: onBus(schedulerMachine.provide({}), schedulerReads, bus, actors),
         deployer: onBus(
           deployerMachine.provide({ actors: { podApply: wirePodApply(sessions, actors) } }),
@@ -193,13 +222,8 @@ export function createController(ports: ControllerPorts): ControllerCore {
     actors,
   );
 
-  const history = new EventHistory();
-  bus.observe("history", (event) => {
-    history.add(ports.wallClock(), event);
-  });
   bus.observe("records", (event) => {
     records.note(event);
-    log.debug({ event }, "Event");
   });
   bus.observe("plans", (event) => {
     // A pod may still wait to send what was scheduled some deployments ago.
@@ -211,6 +235,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
     pods = event.pods;
     capabilities = capabilitiesNow();
     sessions.follow(pods);
+    observation.follow(pods);
   });
   bus.subscribe("podList", ["RESOURCES.CHANGED", "WATCH.SYNCED", "ITERATION.ACCEPTED"], (event) => {
     if (event.type === "ITERATION.ACCEPTED" || event.alias === PODS_ALIAS) listPods();
@@ -234,7 +259,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
     ports,
     bus,
     actors,
-    history,
+    history: observation.history,
     faults,
     records,
     source,
@@ -248,6 +273,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
 
   return {
     bus,
+    observation,
     variables,
     states: () => actors.states(),
     faults: () => faults.list(),
@@ -260,6 +286,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
       ),
     ready: () => iterations.serving !== undefined,
     close: async () => {
+      observation.close();
       root.stop();
       iterations.close();
       await sessions.close();

@@ -1,33 +1,6 @@
-/** Every event that travels on the bus: the union of what the components' charts declare. */
-import type { ConfigLoaderEmitted } from "../../machines/configLoader.ts";
-import type { ControllerEmitted } from "../../machines/controller.ts";
-import type { CoordinatorEmitted } from "../../machines/coordinator.ts";
-import type { DeployerEmitted } from "../../machines/deployer.ts";
-import type { DiscoveryEmitted, DiscoveryEvent } from "../../machines/discovery.ts";
-import type { DriftMonitorEmitted } from "../../machines/driftMonitor.ts";
-import type { EventRecorderEmitted } from "../../machines/eventRecorder.ts";
-import type { LeadershipEmitted } from "../../machines/leadership.ts";
-import type { ReconcilerEmitted } from "../../machines/reconciler.ts";
-import type { RenderGateEmitted } from "../../machines/renderGate.ts";
-import type { SchedulerEmitted } from "../../machines/scheduler.ts";
-import type { StatusWriterEmitted } from "../../machines/statusWriter.ts";
-import type { WatcherEmitted } from "../../machines/watcher.ts";
+/** Every event that travels on the bus. */
+import type { ObservedEvent } from "../observe/index.ts";
 
-export type BusEvent =
-  | ConfigLoaderEmitted
-  | ControllerEmitted
-  | CoordinatorEmitted
-  | DeployerEmitted
-  | DiscoveryEmitted
-  | Extract<DiscoveryEvent, { type: "PODS.LISTED" }>
-  | DriftMonitorEmitted
-  | EventRecorderEmitted
-  | LeadershipEmitted
-  | ReconcilerEmitted
-  | RenderGateEmitted
-  | SchedulerEmitted
-  | StatusWriterEmitted
-  | WatcherEmitted;
-
+export type BusEvent = ObservedEvent;
 export type BusEventType = BusEvent["type"];
 export type BusEventOf<T extends BusEventType> = Extract<BusEvent, { type: T }>;

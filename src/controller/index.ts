@@ -6,12 +6,13 @@ import { createChecker, createSpawner, haproxyVersion } from "../haproxy/index.t
 import { systemClock } from "../kube/index.ts";
 import type { Clock } from "../kube/index.ts";
 import type { KubeClient } from "../kube/types.ts";
-import { startDebugServer } from "../observe/index.ts";
-import type { StandingFault } from "../observe/index.ts";
-import { createRenderService } from "../render/index.ts";
+import { LiveServer, startDebugServer, startMetricsServer } from "../observe/index.ts";
+import type { LogLevel, MetricsServer, StandingFault } from "../observe/index.ts";
+import { createRenderServiceInSlices } from "../render/index.ts";
 import type { AgentConnect } from "./agent-port.ts";
 import type { Bus } from "./bus.ts";
 import { createController } from "./core.ts";
+import type { ControllerCore } from "./core.ts";
 import type { ControllerPorts, Log } from "./ports.ts";
 
 export type { Bus, BusMetrics } from "./bus.ts";
@@ -38,6 +39,14 @@ export interface ControllerOptions {
   readonly debugPort?: number;
   /** Default 127.0.0.1. */
   readonly debugHost?: string;
+  /** Port of `/metrics`; 0 = any free one, absent = none. */
+  readonly metricsPort?: number;
+  /** Default: every address. */
+  readonly metricsHost?: string;
+  /** The log's level, to be changed while it runs (`/debug/log-level`). */
+  readonly logLevel?: LogLevel;
+  /** Version of this program, for metrics and the live page. */
+  readonly version?: string;
   /** Holder of the Lease; default `standalone`. */
   readonly identity?: string;
   readonly log: Log;
@@ -52,6 +61,8 @@ export interface ControllerHandle {
   readonly bus: Bus;
   /** undefined without a debug server. */
   readonly debugPort: number | undefined;
+  /** undefined without a metrics server. */
+  readonly metricsPort: number | undefined;
   /** Values of `/debug/vars/<name>`. */
   readonly variables: Readonly<Record<string, () => unknown>>;
   /** Present state of every actor, by its name. */
@@ -102,8 +113,8 @@ export async function startController(options: ControllerOptions): Promise<Contr
       wallClock: options.wallClock ?? Date.now,
       log,
       connect,
-      compile: (assembled) => {
-        const { service, problems } = createRenderService({
+      compile: async (assembled) => {
+        const { service, problems } = await createRenderServiceInSlices({
           spec: assembled.spec,
           sources: toTemplateSources(assembled),
           dataplane: dataplaneOf(assembled.spec),
@@ -112,6 +123,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
       },
       check: (files, signal) => checker.check(files, signal),
       haproxyVersion: version,
+      ...(options.version !== undefined && { version: options.version }),
       ...(options.agentPort !== undefined && { agentPort: options.agentPort }),
       pause: () =>
         new Promise((resolve) => {
@@ -129,15 +141,27 @@ export async function startController(options: ControllerOptions): Promise<Contr
             variables: core.variables,
             health: () => core.health(),
             ready: () => core.ready(),
+            events: (limit, correlationId) => core.observation.events(limit, correlationId),
+            ...(options.logLevel !== undefined && { logLevel: options.logLevel }),
+            live: new LiveServer(core.observation.feed),
           });
     if (server !== undefined) closers.push(() => server.close());
+    const metrics = await openMetrics(core, options);
+    if (metrics !== undefined) closers.push(() => metrics.close());
     log.info(
-      { haproxy: version, namespace: options.namespace, config: options.configName, debugPort: server?.port ?? null },
+      {
+        haproxy: version,
+        namespace: options.namespace,
+        config: options.configName,
+        debugPort: server?.port ?? null,
+        metricsPort: metrics?.port ?? null,
+      },
       "Controller started",
     );
     return {
       bus: core.bus,
       debugPort: server?.port,
+      metricsPort: metrics?.port,
       variables: core.variables,
       states: () => core.states(),
       faults: () => core.faults(),
@@ -147,5 +171,21 @@ export async function startController(options: ControllerOptions): Promise<Contr
   } catch (error) {
     await closeAll();
     throw error;
+  }
+}
+
+/** Traffic matters more than its figures: a port that is taken is told of, and the controller goes on without. */
+async function openMetrics(
+  core: ControllerCore,
+  { metricsPort: port, metricsHost: host, log }: ControllerOptions,
+): Promise<MetricsServer | undefined> {
+  if (port === undefined) return undefined;
+  const { metrics } = core.observation;
+  metrics.addProcess();
+  try {
+    return await startMetricsServer(metrics.registry, { port, ...(host !== undefined && { host }) });
+  } catch (error) {
+    log.error({ port, err: error }, "No metrics: their port cannot be had");
+    return undefined;
   }
 }

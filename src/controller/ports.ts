@@ -30,6 +30,8 @@ export interface ControllerPorts {
   readonly check: CheckFiles;
   /** Version of the HAProxy that judges, e.g. `3.4.7`; counts while no pod is known. */
   readonly haproxyVersion: string;
+  /** Of this program; "" or absent = not known. */
+  readonly version?: string;
   /** In place of `spec.dataplane.port`. */
   readonly agentPort?: number;
   /** Lets other work of the process have its turn. */

@@ -19,6 +19,16 @@ export class LivingActors implements ActorRegistry {
     if (this.#actors.get(name) === actor) this.#actors.delete(name);
   }
 
+  /** Names and actors. */
+  list(): Iterable<readonly [name: string, actor: AnyActorRef]> {
+    return this.#actors;
+  }
+
+  /** State value of one that lives. */
+  state(name: string): unknown {
+    return (this.#actors.get(name)?.getSnapshot() as { value?: unknown } | undefined)?.value;
+  }
+
   /** State values by name, in the order of the names. */
   states(): Record<string, unknown> {
     return Object.fromEntries(

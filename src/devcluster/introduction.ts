@@ -113,7 +113,8 @@ export function introduction(session: DevSession): string[] {
     ...session.pods.map(({ spec, baseDir }) => `pod ${spec.name}: ${spec.address}, files in ${baseDir}`),
     `Kubernetes API: ${session.api.url}, kubeconfig ${session.kubeconfigPath}`,
     `serving HAProxyTemplateConfig ${namespace}/${name}; manifests in ${session.options.manifests}`,
-    `debug page: ${session.debugUrl}/debug/vars`,
+    `live page: ${session.livePage} (every component, its chart, each change from the API to HAProxy)`,
+    `metrics: ${session.metricsUrl}; debug variables: ${session.debugUrl}/debug/vars`,
     ...(route === undefined ? [] : ["", "Try, in another terminal:", ...tries(session, route)]),
     "",
   ];

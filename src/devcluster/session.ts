@@ -46,6 +46,8 @@ export interface DevListener {
 const CONFIG_API = "haproxy-haptic.org/v1alpha1";
 const NODE = "haptic-dev";
 const DEBUG_PORT = 6060;
+/** Where `haptic run` opens its metrics by itself. */
+const METRICS_PORT = 9090;
 const TMPFS_MAGIC = 0x01021994;
 /** Time that a process has to end by itself. */
 const GRACE_MS = 5_000;
@@ -119,6 +121,13 @@ export class DevSession {
   /** `http://ADDRESS:PORT` of the controller's debug endpoint. */
   get debugUrl(): string {
     return `http://${this.#there(this.#addresses).api}:${DEBUG_PORT}`;
+  }
+  /** The controller's live page. */
+  get livePage(): string {
+    return `${this.debugUrl}/live/`;
+  }
+  get metricsUrl(): string {
+    return `http://${this.#there(this.#addresses).api}:${METRICS_PORT}/metrics`;
   }
   /** The configuration that the controller serves. */
   get config(): { readonly name: string; readonly namespace: string } {
@@ -233,6 +242,7 @@ export class DevSession {
       `--haproxy=${this.haproxy.path}`,
       `--debug-address=${this.#there(this.#addresses).api}`,
       `--debug-port=${DEBUG_PORT}`,
+      `--metrics-address=${this.#there(this.#addresses).api}`,
     ]);
     this.#controller = this.#there(this.#keeper).start({
       command,

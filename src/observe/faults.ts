@@ -39,6 +39,11 @@ export class FaultRegistry {
     for (const old of before) if (!stands.has(keyOf(old))) this.#onChange(old, "ended");
   }
 
+  /** Faults that stand of one source. */
+  count(source: string): number {
+    return this.#bySource.get(source)?.length ?? 0;
+  }
+
   /** Oldest first. */
   list(): readonly StandingFault[] {
     return [...this.#bySource.values()].flat().sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));

@@ -43,6 +43,8 @@ test("the history gives the newest events first and forgets the oldest", () => {
     pods: 1,
     reasons: ["a"],
     at: new Date(5).toISOString(),
+    source: "",
+    correlation_id: "",
   });
 });
 
