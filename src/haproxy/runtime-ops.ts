@@ -7,7 +7,7 @@ import { RuntimeTokenError } from "../errors.ts";
 import type { Op } from "../plan/ops.ts";
 import { setCertificate } from "./runtime-certs.ts";
 import { addEntries, addMissingEntry, deleteEntry, replaceMap } from "./runtime-maps.ts";
-import { isFailure, safePayloadText, safeWord, type OpOutcome, type RuntimeReply } from "./runtime-protocol.ts";
+import { isFailure, isWord, safePayloadText, safeWord, type OpOutcome, type RuntimeReply } from "./runtime-protocol.ts";
 import type { RuntimeSession } from "./runtime.ts";
 
 export interface OpsContext {
@@ -240,13 +240,23 @@ function compile(op: Op, context: OpsContext): Step {
   }
 }
 
+/** One more entry that fits on a command line joins its neighbours: a payload would need a line, and an answer, of its own. */
+function loneEntry(ops: readonly Op[], at: number, context: OpsContext): Step | undefined {
+  const op = ops[at]!;
+  const isEntry = (other: Op | undefined): boolean => other?.kind === "map_add" && other.path === op.path;
+  if (context.redo || !isEntry(op) || isEntry(ops[at - 1]) || isEntry(ops[at + 1])) return undefined;
+  if (!isWord(op.value)) return undefined;
+  const name = safeWord(op.kind, context.nameOf(op.path ?? ""));
+  return { lines: [`add map ${name} ${safeWord("key", op.key)} ${op.value}`], judge: silent };
+}
+
 /**
  * Compiles all, then runs in order; neighbours share a line. Nothing is sent when one operation cannot be written.
  * One outcome an operation; a refused one does not stop the rest (the caller reloads).
  * @throws RuntimeTokenError for an unsafe name, RuntimeError when the connection ends.
  */
 export async function runOps(session: RuntimeSession, ops: readonly Op[], context: OpsContext): Promise<OpOutcome[]> {
-  const steps = ops.map((op) => compile(op, context));
+  const steps = ops.map((op, at) => loneEntry(ops, at, context) ?? compile(op, context));
   const outcomes: OpOutcome[] = [];
   for (let at = 0; at < steps.length;) {
     const step = steps[at]!;

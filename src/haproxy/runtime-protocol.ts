@@ -14,6 +14,11 @@ export const LINE_LIMIT = 12 * 1024;
 // oxlint-disable-next-line no-control-regex
 const UNSAFE = /[\s;\\\u0000-\u001f\u007f]|<</;
 
+/** Whether `text` can stand as one word of a command line. */
+export function isWord(text: string | undefined): text is string {
+  return text !== undefined && text !== "" && !UNSAFE.test(text);
+}
+
 /**
  * Returns `word` when it can stand as one word of a command line.
  * @throws RuntimeTokenError naming `what` otherwise.

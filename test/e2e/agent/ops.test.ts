@@ -173,6 +173,19 @@ for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
     world.hosts["spaced.example"] = "a value with blanks";
     await run([{ kind: "map_add", path, key: "spaced.example", value: "a value with blanks" }]);
     assert.ok((await shown()).includes("spaced.example a value with blanks"));
+    // One word each, which goes on the command line; a payload takes what does not.
+    for (const [key, value] of [
+      ["odd'.example/\"#?", `it's"odd"#[x]{y}%$&,|`],
+      ["#4.example", "-"],
+    ] as const) {
+      world.hosts[key] = value;
+      await run([{ kind: "map_add", path, key, value }]);
+      assert.ok((await shown()).includes(`${key} ${value}`), key);
+    }
+    for (const key of ["odd'.example/\"#?", "#4.example"]) {
+      delete world.hosts[key];
+      await run([{ kind: "map_del", path, key }]);
+    }
     delete world.hosts["two.example"];
     await run([{ kind: "map_del", path, key: "two.example" }]);
     assert.is((await get(pod.address, "two.example")).status, 503);
