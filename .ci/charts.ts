@@ -3,11 +3,26 @@
  *
  * node .ci/charts.ts           writes them, and removes those of charts that are gone
  * node .ci/charts.ts --check   writes nothing; exit 1 when a committed one is not what its chart gives
+ * node .ci/charts.ts --diff REF   draws nothing; says in words what the charts do otherwise than at a git revision
  */
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { chartOf, toMermaid } from "./chart-model.ts";
 import { toSvg } from "./chart-svg.ts";
+import { describeChange } from "./charts-diff.ts";
 import { loadMachines } from "./machines.ts";
+
+const compared = process.argv.indexOf("--diff");
+if (compared >= 0) {
+  const revision = process.argv[compared + 1] ?? "HEAD";
+  try {
+    process.stdout.write(await describeChange(revision));
+    process.exit(0);
+  } catch (error) {
+    const said = (error as { readonly stderr?: Buffer }).stderr?.toString().trim();
+    process.stderr.write(`charts: cannot compare with ${revision}: ${said ?? String(error)}\n`);
+    process.exit(1);
+  }
+}
 
 const directory = new URL("../machines/diagrams/", import.meta.url);
 const check = process.argv.includes("--check");

@@ -10,10 +10,10 @@ export interface LoadedMachine {
   readonly reads: readonly string[];
 }
 
-const directory = new URL("../machines/", import.meta.url);
+const ours = new URL("../machines/", import.meta.url);
 
-/** Throws what an import throws: a transition to a state that does not exist fails here. */
-export async function loadMachines(): Promise<readonly LoadedMachine[]> {
+/** Throws what an import throws: a transition to a state that does not exist fails here. `directory` ends with a slash. */
+export async function loadMachines(directory: URL = ours): Promise<readonly LoadedMachine[]> {
   const loaded: LoadedMachine[] = [];
   for (const file of readdirSync(directory)
     .filter((name) => name.endsWith(".ts"))
