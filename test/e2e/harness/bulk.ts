@@ -2,7 +2,8 @@
  * The bulk of the load: h2load and wrk, which cost little, at a rate that leaves room for what is measured. Their counts
  * come as a LaneReport, like those of our own client, which asks the same questions beside them and judges each answer.
  */
-import { spawn } from "node:child_process";
+import { fork, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -28,17 +29,11 @@ export interface BulkReport {
   readonly failures: readonly string[];
 }
 
-export interface Bulk {
-  readonly done: Promise<BulkReport>;
-}
-
 const BODY = "x".repeat(512);
 
-/** Why there is no bulk load here, or undefined. */
-export function missingLoadTools(): string | undefined {
+function hasLoadTools(): boolean {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const lacks = ["wrk", "h2load"].filter((tool) => !folders.some((folder) => existsSync(join(folder, tool))));
-  return lacks.length === 0 ? undefined : `needs ${lacks.join(" and ")} (Debian packages wrk, nghttp2-client)`;
+  return ["wrk", "h2load"].every((tool) => folders.some((folder) => existsSync(join(folder, tool))));
 }
 
 function outputOf(command: string, args: readonly string[]): Promise<string> {
@@ -57,7 +52,7 @@ const numberIn = (text: string, pattern: RegExp): number => Number(pattern.exec(
 async function h2load(plan: BulkPlan, folder: string): Promise<BulkReport> {
   const { host, address, port, protocol, method, clients, rate, seconds } = plan;
   const wanted = Math.round(rate * seconds);
-  const body = join(folder, "body");
+  const body = join(folder, `${plan.name}.body`);
   writeFileSync(body, BODY);
   const output = await outputOf("h2load", [
     `--requests=${wanted}`,
@@ -91,7 +86,7 @@ end
 
 async function wrk(plan: BulkPlan, folder: string): Promise<BulkReport> {
   const { address, port, clients, rate, seconds } = plan;
-  const script = join(folder, "load.lua");
+  const script = join(folder, `${plan.name}.lua`);
   writeFileSync(script, wrkScript(plan, Math.round((1_000 * clients) / rate)));
   const args = [`-c${clients}`, "-t1", `-d${seconds}s`, "--timeout", "10s", "-s", script];
   const output = await outputOf("wrk", [...args, `http://${address}:${port}/${plan.name}`]);
@@ -104,9 +99,25 @@ async function wrk(plan: BulkPlan, folder: string): Promise<BulkReport> {
   return { name: plan.name, requests, failed, failures: failed > 0 ? [what] : [] };
 }
 
-/** Starts it at once. */
-export function startBulk(plan: BulkPlan): Bulk {
+/** Starts all at once; where the tools are not there, our own client does the same. Debian has them as wrk and nghttp2-client. */
+export async function runBulk(plans: readonly BulkPlan[]): Promise<readonly BulkReport[]> {
+  if (!hasLoadTools()) return ownClient(plans);
   const folder = mkdtempSync(join(tmpdir(), "haptic-bulk-"));
-  const run = plan.protocol === "h1-one-shot" ? wrk : h2load;
-  return { done: run(plan, folder).finally(() => rmSync(folder, { recursive: true, force: true })) };
+  try {
+    return await Promise.all(plans.map((plan) => (plan.protocol === "h1-one-shot" ? wrk : h2load)(plan, folder)));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function ownClient(plans: readonly BulkPlan[]): Promise<readonly BulkReport[]> {
+  const child = fork(join(import.meta.dirname, "bulk-process.ts"), { execArgv: [], stdio: "inherit" });
+  child.send(plans);
+  const gone = once(child, "exit").then(() => {
+    throw new Error("the load's process ended early");
+  });
+  const [reports] = (await Promise.race([once(child, "message"), gone])) as [readonly BulkReport[]];
+  gone.catch(() => undefined);
+  child.kill("SIGKILL");
+  return reports;
 }

@@ -64,18 +64,17 @@ export async function until<T>(
   limitMs = 20_000,
 ): Promise<Exclude<T, false | undefined | null>> {
   const began = performance.now();
-  let last: unknown;
+  let last = "";
   for (;;) {
     try {
-      last = undefined;
+      last = "";
       const value = await condition();
       if (value !== false && value !== undefined && value !== null)
         return value as Exclude<T, false | undefined | null>;
     } catch (error) {
-      last = error;
+      last = ` (${error instanceof Error ? error.message : String(error)})`;
     }
-    if (performance.now() - began > limitMs)
-      throw new Error(`not within ${limitMs} ms: ${what}${last === undefined ? "" : ` (${String(last)})`}`);
+    if (performance.now() - began > limitMs) throw new Error(`not within ${limitMs} ms: ${what}${last}`);
     await new Promise((wake) => setTimeout(wake, 15));
   }
 }

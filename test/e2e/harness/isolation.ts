@@ -52,7 +52,7 @@ export async function isolated(file: string): Promise<Network> {
       env: { ...process.env, [INSIDE]: "1" },
     },
   );
-  child.on("message", (message) => process.send?.(message as object));
+  child.on("message", (message) => process.send?.(message));
   const code = await new Promise<number>((done) => {
     child.on("error", (error) => {
       process.stdout.write(`no namespace: ${error.message}\n`);

@@ -1,6 +1,6 @@
 /** The load of a traffic proof on all pods: every kind of request, from our own client and, in bulk, from h2load and wrk. */
 import { type Lane, type LanePlan, type LaneReport, startLane } from "../../../src/devcluster/load/index.ts";
-import { type Bulk, type BulkPlan, type BulkReport, startBulk } from "./bulk.ts";
+import { type BulkPlan, type BulkReport, runBulk } from "./bulk.ts";
 import type { Cluster } from "./cluster.ts";
 
 const HTTP_PORT = 8080;
@@ -78,7 +78,7 @@ export async function underLoad(
 
 function startLoad(cluster: Cluster, plan: LoadPlan): Load {
   const lanes: Lane[] = [];
-  const bulks: Bulk[] = [];
+  const bulks: BulkPlan[] = [];
   const { host, pauseMs = 10, bulk } = plan;
   const pods = cluster.pods.filter((_, index) => plan.pods?.includes(index) ?? true);
   for (const { pod } of pods) {
@@ -102,26 +102,25 @@ function startLoad(cluster: Cluster, plan: LoadPlan): Load {
     }
     if (bulk === undefined) continue;
     for (const { share, protocol, method, clients } of BULK) {
-      bulks.push(
-        startBulk({
-          name: `bulk-${name}-${protocol}-${method}`,
-          host,
-          address,
-          port: protocol === "h2" ? HTTPS_PORT : HTTP_PORT,
-          protocol,
-          method,
-          clients,
-          rate: (bulk.rate * share) / pods.length,
-          seconds: bulk.seconds,
-        }),
-      );
+      bulks.push({
+        name: `bulk-${name}-${protocol}-${method}`,
+        host,
+        address,
+        port: protocol === "h2" ? HTTPS_PORT : HTTP_PORT,
+        protocol,
+        method,
+        clients,
+        rate: (bulk.rate * share) / pods.length,
+        seconds: bulk.seconds,
+      });
     }
   }
+  const bulkDone = bulks.length === 0 ? Promise.resolve([]) : runBulk(bulks);
   return {
-    bulkDone: Promise.all(bulks.map((one) => one.done)),
+    bulkDone,
     requests: () => lanes.reduce((sum, lane) => sum + lane.report().requests, 0),
     async end() {
-      const bulkReports = await Promise.all(bulks.map((one) => one.done));
+      const bulkReports = await bulkDone;
       const laneReports = await Promise.all(lanes.map((lane) => lane.stop()));
       return summary(laneReports, bulkReports);
     },

@@ -73,7 +73,7 @@ async function touch(manager: string): Promise<void> {
 }
 
 test("an idle cluster causes no apply, no check and no reload, and writes nothing but its Lease", async () => {
-  const requests = cluster.api.requests!;
+  const requests = (): Promise<Readonly<Record<string, number>>> => cluster.api.requests!();
   const before = await cluster.counters();
   const pids = await cluster.workerPids();
   const asked = await requests();

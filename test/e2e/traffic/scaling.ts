@@ -2,7 +2,6 @@
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import { setTimeout as sleep } from "node:timers/promises";
-import { missingLoadTools } from "../harness/bulk.ts";
 import { Cluster } from "../harness/cluster.ts";
 import { hostObjects, served } from "../harness/hosts.ts";
 import type { Network } from "../harness/isolation.ts";
@@ -19,7 +18,6 @@ export function scalingProof(base: Test, network: Network, api: ApiChoice): void
   const missing =
     network.missing ??
     api.missing ??
-    missingLoadTools() ??
     (testHaproxy("3.4") === undefined ? "needs HAProxy 3.4, which could not be installed here" : undefined);
   const test = needing(base, missing);
   let cluster: Cluster;
