@@ -392,7 +392,9 @@ export class Compiler extends Eta {
       { node: "delegate", code: `$.module(${literal(imported)})` },
       ";\n",
     ]);
-    const code: Code = ['"use strict";\nreturn function* ($) {\nlet $r;\n', globals, imports, body, "};\n"];
+    const functions = [...unit.natives].map((name) => `const F_${name} = F.${name};\n`);
+    const head: Code = ['"use strict";\n', functions, "return function* ($) {\nlet $r;\n"];
+    const code: Code = [head, globals, imports, body, "};\n"];
     analyse(code);
     yield;
     const printed = print(code);

@@ -33,6 +33,17 @@ function evident(x: Expression): boolean {
   return x.kind === "string" || x.kind === "int" || x.kind === "float" || x.kind === "rune" || x.kind === "name";
 }
 
+const IS_LIST = "$.isList($r = ";
+/** Functions that give most arguments as they are, and how that is told. */
+const IN_PLACE: ReadonlyMap<string, string> = new Map([
+  ["dig", ""],
+  ["toSlice", IS_LIST],
+  ["tostring", "typeof ($r = "],
+]);
+
+/** A key that emitted code may read in place. */
+const plainKey = (key: string): boolean => !hostileNames.has(key) && !/^\d/.test(key);
+
 export abstract class Calls extends Rendering {
   /** Static types of the arguments that `args` converted last. */
   private argumentTypes: readonly Type[] = [];
@@ -176,11 +187,24 @@ export abstract class Calls extends Rendering {
     return { code: zeroable ? ["$.nonZero(", code, ")"] : ["(", code, " ?? null)"], type: ANY };
   }
 
+  /** dig in place, key by key; only keys that are computed, or hostile, need a helper. */
+  private dug(x: Call, args: readonly Code[]): Code {
+    const [, first] = x.args;
+    let code: Code = first?.kind === "string" && plainKey(first.text) ? args[0]! : ["$.plain(", args[0]!, ")"];
+    x.args.slice(1).forEach((arg, i) => {
+      code =
+        arg.kind === "string" && plainKey(arg.text)
+          ? [code, `?.[${literal(arg.text)}]`]
+          : [this.site(x.at), "$.dug(", code, ", ", args[i + 1]!, ")"];
+    });
+    return ["(", code, " ?? null)"];
+  }
+
   private nativeCall(name: string, x: Call, wanted: number): Value {
     const { fn, type } = this.host.natives.get(name)!;
     if (name === "dig" && !x.spread && x.args.length > 1) {
       const keys = x.args.slice(1).map((arg) => (arg.kind === "string" ? arg.text : undefined));
-      if (keys.every((key) => key !== undefined && !hostileNames.has(key) && !/^\d/.test(key))) {
+      if (keys.every((key) => key !== undefined && plainKey(key))) {
         const object = this.borrowed(x.args[0]!);
         if (object.type.kind === "host")
           this.fail(x.at, `cannot use ${typeName(object.type)} as a plain value in argument to dig`);
@@ -205,15 +229,46 @@ export abstract class Calls extends Rendering {
     const args =
       name === "on_own_lines" && x.args.length === 1 && only!.kind === "render"
         ? this.renderedParts(only)
-        : this.args(name, type, x, !passes);
+        : this.args(name, type, x, !passes && (x.spread || !IN_PLACE.has(name)));
     const types = this.argumentTypes;
     if (passes) return { code: ["(", args[0]!, " ?? ", args[1]!, ")"], type: ANY };
     if (wanted === 0 && fn.effect !== true) this.notUsed(name, x.at);
     const withError = type.results.length === 2 && type.results[1]!.kind === "error";
     const inner = args.length === 0 ? [] : [", ", commas(args)];
-    const plain: Code = [this.site(x.at), `F.${name}($`, inner, ")"];
+    if (name === "dig" && !x.spread)
+      return this.outcome(
+        type.results,
+        wanted,
+        () => this.dug(x, args),
+        () => "",
+        x.at,
+        name,
+      );
+    this.natives.add(name);
+    const known = IN_PLACE.get(name);
+    if (known !== undefined && !x.spread) {
+      // What most values are is told in place: V8 does not inline every call of a large function.
+      const site = this.site(x.at);
+      return this.outcome(
+        type.results,
+        wanted,
+        () => [
+          "(",
+          known,
+          args[0]!,
+          known === IS_LIST ? ")" : ') === "string"',
+          " ? $r : ",
+          site,
+          `F_${name}($, $.plain($r)))`,
+        ],
+        () => "",
+        x.at,
+        name,
+      );
+    }
+    const plain: Code = [this.site(x.at), `F_${name}($`, inner, ")"];
     const pair: Code = withError
-      ? [this.site(x.at), `$.attempt(F.${name}, [$`, inner, "], ", this.zero(type.results[0]!), ")"]
+      ? [this.site(x.at), `$.attempt(F_${name}, [$`, inner, "], ", this.zero(type.results[0]!), ")"]
       : plain;
     const value = this.outcome(
       type.results,

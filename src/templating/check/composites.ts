@@ -7,6 +7,12 @@ import { Operators } from "./operators.ts";
 import type { Symbol_, Value } from "./scope.ts";
 import { ANY, INT, isFloat, isInteger, isString, isValueType, typeName, type StructType, type Type } from "./types.ts";
 
+/** A property of an object literal. A computed name costs a call; only __proto__, or a name that is none, needs it. */
+function property(key: Code): Code {
+  const name = typeof key === "string" && /^"(?:[^"\\]|\\.)*"$/.test(key) && key !== '"__proto__"';
+  return name ? [key, ": "] : ["[", key, "]: "];
+}
+
 export abstract class Composites extends Operators {
   protected abstract expression(x: Expression, hint?: Type): Value;
   protected abstract borrowed(x: Expression): Value;
@@ -128,7 +134,7 @@ export abstract class Composites extends Operators {
       });
       // A computed key makes even "__proto__" an own property.
       if (isString(keyType))
-        return { code: ["({", commas(pairs.map(([key, value]): Code => ["[", key, "]: ", value])), "})"], type };
+        return { code: ["({", commas(pairs.map(([key, value]): Code => [property(key), value])), "})"], type };
       const entries = commas(pairs.map(([key, value]): Code => ["[", key, ", ", value, "]"]));
       return { code: [this.site(x.at), "$.map([", entries, "])"], type };
     }

@@ -64,6 +64,8 @@ export abstract class UnitContext {
   private counter = 0;
   /** Globals the unit uses, and how they are named in the code. */
   readonly globals = new Map<string, string>();
+  /** Functions the unit calls: each becomes a constant, which V8 can inline. */
+  readonly natives = new Set<string>();
   /** Imported units by key, in order of first use. */
   readonly imports = new Map<string, string>();
   /** Incremental snippets whose output this unit mounts, in order. */

@@ -59,6 +59,8 @@ export function jsonText(runtime: Runtime, v: unknown, indent = ""): string {
   return text;
 }
 
+const textOfPart = (part: unknown): string => scalarText(part, "first_seen");
+
 export const valueFunctions: readonly TemplateFunction[] = [
   define({
     name: "fallback",
@@ -173,7 +175,6 @@ export const valueFunctions: readonly TemplateFunction[] = [
     signature: "func(parts ...any) bool",
     doc: "Whether this combination of parts is asked for the first time in this render. Without parts always true.",
     examples: [['{{ first_seen("a", 1) }} {{ first_seen("a", 1) }} {{ first_seen("a1") }}', "true false true"]],
-    run: (runtime: Runtime, ...parts: unknown[]) =>
-      parts.length === 0 || runtime.firstSeen(JSON.stringify(parts.map((part) => scalarText(part, "first_seen")))),
+    run: (runtime: Runtime, ...parts: unknown[]) => parts.length === 0 || runtime.firstSeen(parts, textOfPart),
   }),
 ];

@@ -21,6 +21,10 @@ function keyOf(key: unknown): unknown {
 const nameOf = (key: unknown): string => (typeof key === "string" ? key : text.textOf(key));
 
 export abstract class Collections extends Operations {
+  isList(v: unknown): boolean {
+    return Array.isArray(v);
+  }
+
   list(v: unknown): readonly unknown[] {
     if (Array.isArray(v)) return v;
     if (v === null) return EMPTY;
@@ -54,6 +58,12 @@ export abstract class Collections extends Operations {
 
   keyAt(pairs: { readonly keys: readonly unknown[] | null }, i: number): unknown {
     return pairs.keys === null ? i : pairs.keys[i];
+  }
+
+  /** One step of dig: a member of a map, or nil. */
+  dug(map: unknown, key: unknown): unknown {
+    if (typeof map !== "object" || map === null || Array.isArray(map)) return null;
+    return text.entryOf(map, nameOf(key));
   }
 
   get(map: unknown, key: unknown, zero: unknown): unknown {

@@ -33,7 +33,10 @@ const has = (object: object, key: string): boolean => Object.hasOwn(object, key)
 
 /** Reads an own member of a plain object; undefined when there is none. */
 export function ownMember(object: object, key: string): unknown {
-  return has(object, key) ? (object as Record<string, unknown>)[key] : undefined;
+  // What the prototype answers to is rare: most reads need no second look. Reading __proto__ itself may throw.
+  if (key === "__proto__") return has(object, key) ? (object as Record<string, unknown>)[key] : undefined;
+  const value = (object as Record<string, unknown>)[key];
+  return value === undefined || has(object, key) ? value : undefined;
 }
 
 /** Writes an own member, whatever its name: prototypes are frozen, so an inherited name cannot just be assigned. */

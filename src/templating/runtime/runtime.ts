@@ -14,6 +14,7 @@ import {
   type HostMethod,
 } from "./host.ts";
 import { CALL_COST } from "./limits.ts";
+import { Seen } from "./seen.ts";
 import * as text from "./text.ts";
 
 export type Steps<T> = Generator<Suspension, T, unknown>;
@@ -39,7 +40,7 @@ export class Runtime extends Collections {
   readonly #modules = new Map<string, unknown>();
   #sink: Sink;
   #capturing = false;
-  #seen: Set<string> | undefined;
+  #seen: Seen | undefined;
 
   constructor(environment: RunEnvironment, source: UnitSource) {
     super(environment);
@@ -163,7 +164,8 @@ export class Runtime extends Collections {
   }
 
   method(object: unknown, type: string, name: string, args: readonly unknown[]): unknown {
-    const result = (HostObject.method(object, type, name) as (...args: readonly unknown[]) => unknown)(...args);
+    const run = HostObject.method(object, type, name) as (...args: readonly unknown[]) => unknown;
+    const result = args.length === 2 ? run(args[0], args[1]) : run(...args);
     return result === undefined ? null : result;
   }
 
@@ -263,11 +265,8 @@ export class Runtime extends Collections {
     return this.#environment.random?.(n) ?? randomBytes(n);
   }
 
-  /** Whether this key is asked for the first time in the run. */
-  firstSeen(key: string): boolean {
-    this.#seen ??= new Set();
-    if (this.#seen.has(key)) return false;
-    this.#seen.add(key);
-    return true;
+  /** Whether this combination is asked for the first time in the run. */
+  firstSeen(parts: readonly unknown[], textOf: (part: unknown) => string): boolean {
+    return (this.#seen ??= new Seen()).first(parts, textOf);
   }
 }
