@@ -2,7 +2,7 @@
  * Calls of templates whose consequences lie outside the render: they are checked and recorded, with the run that made them.
  * What a call asks for may be carried out by others; a record says what was asked.
  */
-import { TemplateFault } from "../templating/index.ts";
+import { plainJson, TemplateFault } from "../templating/index.ts";
 import type { ObjectReference, RecordedCall, StatusVariant } from "./types.ts";
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -50,7 +50,7 @@ export function statusPatchCall(resource: unknown, variants: unknown): RecordedC
       throw new TemplateFault(`statusPatch: the variant ${name} is no map`, "give what stands below .status");
     if ("status" in content && Object.keys(content).length === 1)
       throw new TemplateFault(`statusPatch: the variant ${name} holds a status`, "give what stands below .status");
-    contents[variant] = content;
+    contents[variant] = plainJson(content) as Readonly<Record<string, unknown>>;
   }
   const names = VARIANTS.filter((variant) => contents[variant] !== undefined);
   return { call: "statusPatch", subject: `${shown(object)} (${names.join(", ")})`, object, variants: contents };
@@ -60,7 +60,7 @@ export function statusPatchCall(resource: unknown, variants: unknown): RecordedC
 export function deriveCall(alias: string, item: unknown, path: string, derived: unknown): RecordedCall {
   const object = referenceOf(item, "deriveResource");
   const subject = `${alias}: ${shown(object)} ${path}`;
-  return { call: "deriveResource", subject, alias, object, path, derived };
+  return { call: "deriveResource", subject, alias, object, path, derived: plainJson(derived) };
 }
 
 /** What a component publishes in a cell of its group, or gives for it as unique text. */
@@ -72,5 +72,5 @@ export function publishCall(
   rank = "",
 ): RecordedCall {
   if (cell === "") throw new TemplateFault(`${call}: the cell has no name`);
-  return { call, subject: `${cell} ${key}`, cell, key, value, rank };
+  return { call, subject: `${cell} ${key}`, cell, key, value: plainJson(value), rank };
 }

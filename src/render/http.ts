@@ -27,7 +27,7 @@ function statuses(value: unknown): readonly number[] {
         "http.Fetch: acceptStatus is no list of HTTP status codes",
         "write it like []any{200, 404}",
       );
-  return list as readonly number[];
+  return [...(list as readonly number[])];
 }
 
 /** Credentials of a request: in requests, never in what is written or logged. */

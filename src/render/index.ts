@@ -5,4 +5,5 @@ export {
   type RenderServiceOptions,
   type RenderSpec,
 } from "./service.ts";
+export { providedFamilies } from "./reference.ts";
 export type * from "./types.ts";

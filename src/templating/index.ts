@@ -18,10 +18,12 @@ export { callFunction, hostObject, HostObject, pendingRead, PendingRead, type Ho
 export { Profile, type ProfileRow } from "./profile.ts";
 export { LimitFault, RestartNeeded, TemplateFault } from "./runtime/faults.ts";
 export { DEFAULT_DEPTH, DEFAULT_FUEL, DEFAULT_OUTPUT } from "./runtime/limits.ts";
+export { plainJson } from "./functions/values.ts";
 export { setAtPath } from "./functions/jsonpath.ts";
 export { durationOf } from "./functions/durations.ts";
 export { families } from "./functions/registry.ts";
-export { functionsPage } from "./functions/reference.ts";
+export { functionsPage, type FunctionPageEntry, type FunctionPageFamily } from "./functions/reference.ts";
+export { valueMethods } from "./functions/objects.ts";
 export type { TemplateFunction } from "./functions/define.ts";
 export { readSchemas, type ObjectType, type Schemas } from "./schema/index.ts";
 export type { GlobalDeclaration, HostTypeDeclaration, MethodDeclaration } from "./check/declarations.ts";

@@ -62,3 +62,13 @@ export const valueTypes: Readonly<Record<string, HostTypeDeclaration>> = {
     },
   },
 };
+
+/** Signatures of the methods of each type, as an author reads them: `Format(layout string) string`. */
+export const valueMethods: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries(valueTypes).map(([type, { methods }]) => [
+    type,
+    Object.entries(methods ?? {}).map(([name, given]) =>
+      (typeof given === "string" ? given : given.signature).replace(/^func/, name),
+    ),
+  ]),
+);

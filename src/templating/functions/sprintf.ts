@@ -1,6 +1,8 @@
 /** Go's verbs for formatting. */
 import type { Runtime } from "../runtime/runtime.ts";
+import { bytesOfText } from "../runtime/bytes.ts";
 import { format, kindOf } from "../runtime/text.ts";
+import { FloatValue } from "../runtime/values.ts";
 
 const VERB = /%([-+# 0]*)(\d+)?(?:\.(\d+)?)?([a-zA-Z%])/g;
 
@@ -40,6 +42,12 @@ function one(verb: string, v: unknown, flags: string, precision: number | undefi
       : flags.includes(" ") && !text.startsWith("-")
         ? ` ${text}`
         : text;
+  const integer = typeof v === "bigint" || Number.isInteger(v) ? (v as bigint | number) : undefined;
+  const float = FloatValue.is(v)
+    ? FloatValue.number(v)
+    : typeof v === "number" && integer === undefined
+      ? v
+      : undefined;
   const wrong = (): string => `%!${verb}(${kindOf(v)}=${format(v)})`;
   switch (verb) {
     case "v":
@@ -52,22 +60,18 @@ function one(verb: string, v: unknown, flags: string, precision: number | undefi
     case "t":
       return typeof v === "boolean" ? String(v) : wrong();
     case "q":
-      return typeof v === "string"
-        ? JSON.stringify(v)
-        : typeof v === "number"
-          ? `'${String.fromCodePoint(v)}'`
-          : wrong();
+      return typeof v === "string" ? JSON.stringify(v) : integer !== undefined ? `'${character(integer)}'` : wrong();
     case "c":
-      return typeof v === "number" ? String.fromCodePoint(v) : wrong();
+      return integer !== undefined ? character(integer) : wrong();
     case "d":
-      return Number.isInteger(v) ? plus(String(v)) : wrong();
+      return integer !== undefined ? plus(String(integer)) : wrong();
     case "x":
     case "X": {
       const hex =
         typeof v === "string"
-          ? Buffer.from(v).toString("hex")
-          : Number.isInteger(v)
-            ? plus((v as number).toString(16))
+          ? bytesOfText(v).toString("hex")
+          : integer !== undefined
+            ? plus(integer.toString(16))
             : undefined;
       if (hex === undefined) return wrong();
       const text = flags.includes("#") ? `0x${hex}` : hex;
@@ -75,21 +79,29 @@ function one(verb: string, v: unknown, flags: string, precision: number | undefi
     }
     case "o":
     case "b":
-      return Number.isInteger(v) ? plus((v as number).toString(verb === "o" ? 8 : 2)) : wrong();
+      return integer !== undefined ? plus(integer.toString(verb === "o" ? 8 : 2)) : wrong();
     case "f":
     case "F":
-      return typeof v === "number" ? plus(v.toFixed(Math.min(precision ?? 6, 100))) : wrong();
+      return float !== undefined ? plus(float.toFixed(Math.min(precision ?? 6, 100))) : wrong();
     case "e":
-      return typeof v === "number"
-        ? plus(v.toExponential(Math.min(precision ?? 6, 100)).replace(/e([+-])(\d)$/, "e$10$2"))
+      return float !== undefined
+        ? plus(float.toExponential(Math.min(precision ?? 6, 100)).replace(/e([+-])(\d)$/, "e$10$2"))
         : wrong();
     case "g":
-      return typeof v === "number"
+      return float !== undefined
         ? plus(
-            precision === undefined ? format(v) : String(Number(v.toPrecision(Math.max(1, Math.min(precision, 100))))),
+            precision === undefined
+              ? format(v)
+              : String(Number(float.toPrecision(Math.max(1, Math.min(precision, 100))))),
           )
         : wrong();
     default:
       return wrong();
   }
+}
+
+/** The character of a code point; U+FFFD where there is none. */
+function character(point: bigint | number): string {
+  const valid = point >= 0 && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff);
+  return valid ? String.fromCodePoint(Number(point)) : "\uFFFD";
 }

@@ -26,7 +26,7 @@ export function integerOf(v: unknown): Integer {
 }
 
 /** JSON with sorted keys. `indent` as in JSON.stringify. */
-export function jsonText(runtime: Runtime, v: unknown, indent = ""): string {
+export function jsonText(runtime: Pick<Runtime, "charge" | "chargeText">, v: unknown, indent = ""): string {
   const write = (value: unknown, margin: string, depth: number): string => {
     runtime.charge(8);
     if (depth > 100) throw new TemplateFault("toJSON: value is nested too deeply");
@@ -57,6 +57,11 @@ export function jsonText(runtime: Runtime, v: unknown, indent = ""): string {
   const text = write(v, "", 0);
   runtime.chargeText(text.length);
   return text;
+}
+
+/** A value of a template as plain JSON of its own, for hosts that keep it. Functions and host objects are a fault. */
+export function plainJson(v: unknown): unknown {
+  return JSON.parse(jsonText({ charge: () => undefined, chargeText: () => undefined }, v));
 }
 
 const textOfPart = (part: unknown): string => scalarText(part, "first_seen");

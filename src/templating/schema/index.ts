@@ -5,5 +5,4 @@
  *     const type = schemas.resource("networking.k8s.io/v1", "ingresses", "ingresses"); // goes to createEngine's `resources`
  */
 export { readSchemas, type Schemas } from "./documents.ts";
-export { goName } from "./object-type.ts";
-export type { ObjectField, ObjectType } from "../check/types.ts";
+export type { ObjectType } from "../check/types.ts";

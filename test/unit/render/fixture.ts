@@ -117,11 +117,11 @@ export interface World {
   drop(alias: string, namespace: string, name: string): void;
 }
 
-export function world(): World {
+export function world(apiVersion = "v1"): World {
   const stores = Object.fromEntries(
     Object.entries(INDEXES).map(([alias, indexBy]) => [
       alias,
-      new ObjectStore({ indexBy, ignoreFields: [], fieldSelector: "" }, "v1"),
+      new ObjectStore({ indexBy, ignoreFields: [], fieldSelector: "" }, apiVersion),
     ]),
   );
   return {
