@@ -22,7 +22,8 @@ export async function removePending(holding: Holding, cut: boolean, signal: Abor
   signal.addEventListener("abort", stop, { once: true });
   try {
     const deadline = holding.options.now() + (cut ? CUT_MS : GRACE_MS);
-    for (const wait of [() => QUICK_MS, () => Math.max(QUICK_MS, deadline - holding.options.now())]) {
+    // HAProxy takes whole milliseconds only.
+    for (const wait of [() => QUICK_MS, () => Math.max(QUICK_MS, Math.ceil(deadline - holding.options.now()))]) {
       for (const name of Array.from(holding.model.pendingServers)) {
         // An apply may have made a new server of this name meanwhile.
         if (!holding.model.pendingServers.has(name)) continue;

@@ -22,8 +22,8 @@ interface Waiter {
   readonly replies: RuntimeReply[];
   readonly resolve: (replies: RuntimeReply[]) => void;
   readonly reject: (error: Error) => void;
-  readonly deadline: AbortSignal;
-  readonly onDeadline: () => void;
+  /** How long HAProxy may be silent while this one is the first that waits. */
+  readonly timeoutMs: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -56,6 +56,8 @@ export class RuntimeSession {
     socket.on("error", (error) =>
       session.#fail(new RuntimeError(`HAProxy's runtime socket: ${error.message}`, { cause: error })),
     );
+    // The socket's own timer costs a command nothing; one signal a command would.
+    socket.on("timeout", () => session.#giveUp());
     socket.on("close", () => session.#fail(new RuntimeError("HAProxy closed the runtime connection")));
     try {
       await session.#send("prompt i", 1, timeoutMs);
@@ -114,13 +116,8 @@ export class RuntimeSession {
   #send(text: string, count: number, timeoutMs: number): Promise<RuntimeReply[]> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed);
     return new Promise((resolve, reject) => {
-      const deadline = AbortSignal.timeout(timeoutMs);
-      const onDeadline = (): void => {
-        this.#socket.destroy();
-        this.#fail(new RuntimeError(`HAProxy did not answer within ${timeoutMs} ms`));
-      };
-      deadline.addEventListener("abort", onDeadline, { once: true });
-      this.#waiters.push({ count, replies: [], resolve, reject, deadline, onDeadline });
+      this.#waiters.push({ count, replies: [], resolve, reject, timeoutMs });
+      if (this.#waiters.length === 1) this.#socket.setTimeout(timeoutMs);
       this.#socket.write(`${text}\n`, "utf8");
     });
   }
@@ -132,18 +129,22 @@ export class RuntimeSession {
       waiter.replies.push(reply);
       if (waiter.replies.length < waiter.count) continue;
       this.#waiters.shift();
-      waiter.deadline.removeEventListener("abort", waiter.onDeadline);
+      this.#socket.setTimeout(this.#waiters[0]?.timeoutMs ?? 0);
       waiter.resolve(waiter.replies);
     }
+  }
+
+  #giveUp(): void {
+    const [waiter] = this.#waiters;
+    if (waiter === undefined) return;
+    this.#socket.destroy();
+    this.#fail(new RuntimeError(`HAProxy did not answer within ${waiter.timeoutMs} ms`));
   }
 
   #fail(error: Error): void {
     if (this.#closed !== undefined) return;
     this.#closed = error;
-    for (const waiter of this.#waiters.splice(0)) {
-      waiter.deadline.removeEventListener("abort", waiter.onDeadline);
-      waiter.reject(error);
-    }
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
     this.#onClose?.();
     this.#onClose = undefined;
   }
