@@ -161,28 +161,87 @@ export abstract class Assignments extends Calls {
       if (own !== undefined) return own;
       return this.store(left, this.expression(right, this.targetType(left)), n.at);
     }
+    return this.evaluatedOnce(n.left, (left) => this.assignSeveral(n, left));
+  }
+
+  private assignSeveral(n: Statement & { kind: "assign" }, left: readonly Expression[]): Code {
     if (n.right.length === 1) {
-      const { code, results } = this.multiple(n.right[0]!, n.left.length);
+      const { code, results } = this.multiple(n.right[0]!, left.length);
       const from = this.fresh("t");
       return [
         "{\n",
         `const ${from} = `,
         code,
         ";\n",
-        n.left.map((left, i) => this.store(left, { code: `${from}[${i}]`, type: results[i]! }, n.at)),
+        left.map((place, i) => this.store(place, { code: `${from}[${i}]`, type: results[i]! }, n.at)),
         "}\n",
       ];
     }
-    if (n.right.length !== n.left.length)
-      this.fail(n.at, `assignment mismatch: ${n.left.length} variables but ${n.right.length} values`);
-    const values = n.right.map((x, i) => this.expression(x, this.targetType(n.left[i]!)));
+    if (n.right.length !== left.length)
+      this.fail(n.at, `assignment mismatch: ${left.length} variables but ${n.right.length} values`);
+    const values = n.right.map((x, i) => {
+      const value = this.expression(x, this.targetType(left[i]!));
+      return isValueType(value.type) ? this.settled(value, x.at) : value;
+    });
     const temporaries = values.map(() => this.fresh("t"));
     return [
       "{\n",
       values.map((value, i): Code => [`const ${temporaries[i]!} = `, value.code, ";\n"]),
-      n.left.map((left, i) => this.store(left, { code: temporaries[i]!, type: values[i]!.type }, n.at)),
+      left.map((place, i) => {
+        const { type, constant } = values[i]!;
+        const value: Value = { code: temporaries[i]!, type, ...(constant === undefined ? {} : { constant }) };
+        return this.store(place, value, n.at);
+      }),
       "}\n",
     ];
+  }
+
+  /**
+   * Places of an assignment whose parts are evaluated once and before anything is assigned: `l[f()] += 1`, and in
+   * `i, l[i] = 1, 2` the index is the old i.
+   */
+  protected evaluatedOnce(places: readonly Expression[], work: (places: readonly Expression[]) => Code): Code {
+    const fixed = (x: Expression): boolean =>
+      x.kind === "string" || x.kind === "int" || x.kind === "rune" || (places.length === 1 && steady(x));
+    const needed = (x: Expression): boolean =>
+      (x.kind === "index" && !(fixed(x.index) && steady(x.x))) || (x.kind === "selector" && !steady(x.x));
+    const bare = places.map((x) => {
+      let inner = x;
+      while (inner.kind === "paren") inner = inner.x;
+      return inner;
+    });
+    if (!bare.some(needed)) return work(places);
+    return this.inScope(() => {
+      const before: Code[] = [];
+      const held = (x: Expression): Expression => {
+        if (fixed(x) || (x.kind === "name" && steady(x) && this.scope.lookup(x.name) === undefined)) return x;
+        const value = this.borrowed(x);
+        if (value.constant !== undefined) return x;
+        const name = this.fresh("$held");
+        before.push([`const ${this.hold(name, value).js} = `, value.code, ";\n"]);
+        return { kind: "name", name, at: x.at };
+      };
+      const mapped = bare.map((x): Expression => {
+        if (x.kind === "index" && needed(x))
+          return { ...x, x: steady(x.x) ? x.x : held(x.x), index: fixed(x.index) ? x.index : held(x.index) };
+        return x.kind === "selector" && needed(x) ? { ...x, x: held(x.x) } : x;
+      });
+      return ["{\n", before, work(mapped), "}\n"];
+    });
+  }
+
+  /** A name that no template can write, for a value as it is (a struct is not copied). */
+  private hold(name: string, value: Value): Symbol_ {
+    const symbol: Symbol_ = {
+      name,
+      kind: "var",
+      js: this.fresh("h"),
+      type: value.type,
+      appended: false,
+      imported: true,
+    };
+    this.scope.names.set(name, symbol);
+    return symbol;
   }
 
   /** Type of the place an assignment goes to, for literals without a type of their own. */
@@ -321,5 +380,26 @@ export abstract class Assignments extends Calls {
 
   private isMapEntry(x: Expression & { kind: "index" }): boolean {
     return this.borrowed(x.x).type.kind === "map";
+  }
+}
+
+/** Reading it twice gives the same, and does nothing. */
+function steady(x: Expression): boolean {
+  switch (x.kind) {
+    case "name":
+    case "string":
+    case "int":
+    case "rune":
+      return true;
+    case "paren":
+      return steady(x.x);
+    case "selector":
+      return steady(x.x);
+    case "index":
+      return steady(x.x) && steady(x.index);
+    case "unary":
+      return x.op === "*" && steady(x.x);
+    default:
+      return false;
   }
 }

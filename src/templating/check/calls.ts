@@ -1,6 +1,7 @@
 /** Checks calls: builtins, conversions, macros, natives, methods of host objects, function values. */
 import { commas, literal, type Code } from "../emit/code.ts";
 import { hostileNames } from "../runtime/guards.ts";
+import { byteLength } from "../runtime/text.ts";
 import { namedType } from "../syntax/expressions.ts";
 import type { Expression } from "../syntax/tree.ts";
 import { Rendering } from "./rendering.ts";
@@ -377,7 +378,7 @@ export abstract class Calls extends Rendering {
           return { code: [this.site(x.at), "$.cap(", value.code, ")"], type: INT };
         }
         if (typeof value.constant === "string")
-          return this.constantValue(BigInt(Buffer.byteLength(value.constant)), INT);
+          return this.constantValue(BigInt(byteLength(value.constant)), INT);
         if (type.kind === "array") return this.constantValue(BigInt(type.length), INT);
         if (!isString(type) && type.kind !== "slice" && type.kind !== "map" && type.kind !== "any")
           this.fail(x.args[0]!.at, `invalid argument for ${name}: ${typeName(type)} has no length`);

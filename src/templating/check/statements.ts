@@ -61,14 +61,7 @@ export class Statements extends Functions {
       case "assign":
         return n.define ? this.definition(n) : this.assignment(n);
       case "update": {
-        const current = this.borrowed(n.x);
-        if (!isNumber(current.type) && current.type.kind !== "any" && !(n.op === "+" && isString(current.type)))
-          this.fail(n.at, `invalid operation: operator ${n.op} not defined on ${typeName(current.type)}`);
-        const operand: Value =
-          n.value === undefined
-            ? { code: "1", type: { kind: "untyped", name: "int" }, constant: 1n }
-            : this.expression(n.value);
-        return this.store(n.x, this.arithmetic(n.op, current, operand, n.at), n.at);
+        return this.evaluatedOnce([n.x], ([x]) => this.update(n, x!));
       }
       case "if":
         return this.inScope(() => {
@@ -104,6 +97,17 @@ export class Statements extends Functions {
       case "extends":
         this.fail(n.at, "extends must be the first statement of a file", "a file extends one other file, as a whole");
     }
+  }
+
+  private update(n: Statement & { kind: "update" }, x: Expression): Code {
+    const current = this.borrowed(x);
+    if (!isNumber(current.type) && current.type.kind !== "any" && !(n.op === "+" && isString(current.type)))
+      this.fail(n.at, `invalid operation: operator ${n.op} not defined on ${typeName(current.type)}`);
+    const operand: Value =
+      n.value === undefined
+        ? { code: "1", type: { kind: "untyped", name: "int" }, constant: 1n }
+        : this.expression(n.value);
+    return this.store(x, this.arithmetic(n.op, current, operand, n.at), n.at);
   }
 
   private declarationsOnly(what: string, at: number): never {

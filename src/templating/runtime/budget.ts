@@ -13,6 +13,7 @@ import {
   MAX_TEXT,
   TICKS_PER_LOOK,
 } from "./limits.ts";
+import { joinedBytes, startsWithByte } from "./text.ts";
 
 const SLICE: Suspension = Object.freeze({ kind: "slice" });
 
@@ -98,6 +99,8 @@ export abstract class Budget {
       // Putting texts together copies nothing; a text that grows by its own length is what runs away.
       this.chargeText(Math.min(a.length, b.length));
     }
+    // Halves of a character that meet again. Looking at a long text would flatten it each time.
+    if (b.length < 1024 && startsWithByte(b)) return joinedBytes(a + b);
     return a + b;
   }
 

@@ -3,7 +3,7 @@ import { LimitFault, TemplateFault } from "./faults.ts";
 import { ownMember, setMember } from "./guards.ts";
 import { MAX_ENTRIES, MAX_LIST, MAX_MAP } from "./limits.ts";
 import { isMap } from "./matching.ts";
-import { Operations } from "./operations.ts";
+import { Operations, runeOf } from "./operations.ts";
 import * as text from "./text.ts";
 import { FloatValue, fixedArray, numberIn, PointerValue, StructValue } from "./values.ts";
 import { isView, makeView, partOf } from "./views.ts";
@@ -41,10 +41,11 @@ export abstract class Collections extends Operations {
       const values: number[] = [];
       let offset = 0;
       for (const c of v) {
-        const point = c.codePointAt(0)!;
+        const point = runeOf(c);
         keys.push(offset);
         values.push(point);
-        offset += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+        // What is no character is one byte.
+        offset += point < 0x80 || point !== c.codePointAt(0) ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
       }
       return { keys, values };
     }

@@ -2,11 +2,18 @@
 import type { Type } from "../check/types.ts";
 import { Budget } from "./budget.ts";
 import { TemplateFault } from "./faults.ts";
+import { bytesOfText, textOfBytes } from "./bytes.ts";
 import { FunctionValue } from "./host.ts";
 import { isMap, matcher } from "./matching.ts";
 import * as numbers from "./numbers.ts";
 import * as text from "./text.ts";
 import { copyValue, FloatValue, isFixedArray, numberIn, plainTypeName, PointerValue, StructValue } from "./values.ts";
+
+/** A character's code point; a byte that is no character is U+FFFD. */
+export function runeOf(c: string): number {
+  const point = c.codePointAt(0)!;
+  return point >= 0xd800 && point <= 0xdfff ? 0xfffd : point;
+}
 
 export abstract class Operations extends Budget {
   // --- text --------------------------------------------------------------------------------------------------------
@@ -32,10 +39,9 @@ export abstract class Operations extends Budget {
     return this.asString(v);
   }
 
-  /** `string(bytes)`: what is no UTF-8 becomes U+FFFD. */
+  /** `string(bytes)`. */
   bytesText(v: unknown): string {
-    const list = this.#integers(v);
-    return Buffer.from(list).toString("utf8");
+    return textOfBytes(Uint8Array.from(this.#integers(v)));
   }
 
   runesText(v: unknown): string {
@@ -59,14 +65,14 @@ export abstract class Operations extends Budget {
     if (Array.isArray(v) || v === null) return v;
     const s = this.asString(v);
     this.charge(s.length);
-    return [...Buffer.from(s)];
+    return [...bytesOfText(s)];
   }
 
   textRunes(v: unknown): unknown {
     if (Array.isArray(v) || v === null) return v;
     const s = this.asString(v);
     this.charge(s.length);
-    return Array.from(s, (c) => c.codePointAt(0)!);
+    return Array.from(s, runeOf);
   }
 
   byteAt(s: string, i: unknown): number {

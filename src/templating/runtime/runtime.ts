@@ -54,7 +54,7 @@ export class Runtime extends Collections {
   flush(o: string): string {
     if (o !== "") {
       this.chargeText(o.length);
-      this.#sink.text(o);
+      this.#sink.text(o.isWellFormed() || !text.hasBytes(o) ? o : text.joinedBytes(o));
     }
     return "";
   }

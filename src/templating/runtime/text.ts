@@ -93,7 +93,7 @@ export function format(v: unknown, depth = 0): string {
   if (v === null || v === undefined) return "<nil>";
   if (depth > 100) throw new TemplateFault("value is nested too deeply to be written");
   if (Array.isArray(v)) return `[${v.map((item) => format(item, depth + 1)).join(" ")}]`;
-  if (typeof v === "number" && !Number.isInteger(v)) return floatText(v);
+  if (typeof v === "number" && !Number.isSafeInteger(v)) return floatText(v);
   if (typeof v !== "object" || ErrorValue.is(v)) return show(v);
   if (FloatValue.is(v)) return floatText(FloatValue.number(v));
   if (StructValue.is(v)) {
@@ -121,10 +121,10 @@ export function textOf(v: unknown): string {
 }
 
 let lastText = "";
-let lastBytes: Buffer | undefined;
+let lastBytes: Uint8Array | undefined;
 
 /** Bytes of a string, or undefined when it is ASCII and code units are bytes. Remembers the last string asked for. */
-function bytesOf(s: string): Buffer | undefined {
+function bytesOf(s: string): Uint8Array | undefined {
   if (s === lastText) return lastBytes;
   lastBytes = Buffer.byteLength(s) === s.length ? undefined : bytesOfText(s);
   lastText = s;
@@ -132,14 +132,13 @@ function bytesOf(s: string): Buffer | undefined {
 }
 
 export function byteLength(s: string): number {
-  return s.length < 24 ? shortLength(s) : anyLength(s);
+  if (s.length >= 24) return longLength(s);
+  for (let i = 0; i < s.length; i++) if (s.charCodeAt(i) > 127) return longLength(s);
+  return s.length;
 }
 
-const anyLength = (s: string): number => (s.isWellFormed() ? Buffer.byteLength(s) : bytesOfText(s).length);
-
-function shortLength(s: string): number {
-  for (let i = 0; i < s.length; i++) if (s.charCodeAt(i) > 127) return anyLength(s);
-  return s.length;
+function longLength(s: string): number {
+  return s.isWellFormed() ? Buffer.byteLength(s) : bytesOfText(s).length;
 }
 
 export function byteAt(s: string, i: unknown): number {
@@ -164,4 +163,18 @@ export function sliceBytes(s: string, low: number, high: number | null): string 
 export function checkBounds(low: number, high: number, length: number): void {
   if (!Number.isInteger(low) || !Number.isInteger(high) || low < 0 || high > length || low > high)
     throw new TemplateFault(`slice bounds out of range [${low}:${high}] with length ${length}`);
+}
+
+/** Whether a text begins with a byte that is no character. */
+export const startsWithByte = (s: string): boolean => {
+  const unit = s.charCodeAt(0);
+  return unit >= 0xdc80 && unit <= 0xdcff;
+};
+
+/** Whether a text holds bytes that are no characters. */
+export const hasBytes = (s: string): boolean => /[\udc80-\udcff]/u.test(s);
+
+/** A text whose parts were put together: bytes that form a character are one. */
+export function joinedBytes(s: string): string {
+  return textOfBytes(bytesOfText(s));
 }

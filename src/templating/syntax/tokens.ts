@@ -1,4 +1,5 @@
 /** Tokens of the code inside tags: Go's lexical grammar plus the template keywords. */
+import { textOfBytes } from "../runtime/bytes.ts";
 import { SyntaxFault } from "./problems.ts";
 
 export type TokenKind = "name" | "keyword" | "string" | "int" | "float" | "rune" | "operator" | "semicolon";
@@ -176,14 +177,14 @@ function endOfQuoted(source: string, at: number, quote: string, what: string): n
   }
 }
 
-/** Value of a quoted literal. Bytes written with `\x` and octal escapes are read as UTF-8 when they form it. */
+/** Value of a quoted literal. Bytes written with `\x` and octal escapes are read as UTF-8 when they form it, else kept. */
 function unquote(source: string, from: number, to: number, quote: string): string {
   const body = source.slice(from, to);
   if (!body.includes("\\")) return body;
   let out = "";
   let bytes: number[] = [];
   const flush = (): void => {
-    if (bytes.length > 0) out += Buffer.from(bytes).toString("utf8");
+    if (bytes.length > 0) out += textOfBytes(Uint8Array.from(bytes));
     bytes = [];
   };
   for (let i = 0; i < body.length; i++) {

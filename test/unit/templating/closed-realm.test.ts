@@ -16,6 +16,7 @@ const setup = (): Setup => ({
   data: { h: hostileData(), shared: hostObject("Shared", { Get: () => "got" }) },
   globals: { h: { type: "any" }, shared: { type: "Shared" } },
   hostTypes: { Shared: { methods: { Get: "func(key any) any" } } },
+  files: { lib: "{% var V = 1 %}{% type T struct { X int } %}{% macro M %}m{% end %}" },
 });
 
 /** These are tried in every way; the other names of prototypes in the ways that differ by name. */
@@ -112,7 +113,32 @@ function attacks(word: string): string[] {
     `{% var w = map[string]any{${quoted}: "x"} %}{{ keys(w) | join(",") | len() }}`,
     `{% v, ok := h[${quoted}] %}{{ ok }}`,
     `{{ sort_by([]any{h}, []string{${quoted}}) | len() }}`,
+    // Parts of lists are views, structs and pointers have classes: none of their members is reachable.
+    `{% var k any = ${quoted} %}{% var v any = a[:1] %}{{ v[k] }}`,
+    `{% var v any = a[:1] %}{% v[${quoted}] = 1 %}{{ len(v) }}`,
+    `{% type S struct { X int } %}{% var v any = S{1} %}{{ v | dig(${quoted}) | tostring() }}`,
+    `{% type S struct { X int } %}{% var v any = S{1} %}{% v[${quoted}] = 1 %}{{ v.X }}`,
+    `{% type S struct { X int } %}{% var v any = &S{1} %}{% var k any = ${quoted} %}{{ v[k] }}`,
+    `{% var v any = 3.0 %}{% var k any = ${quoted} %}{{ v[k] }}`,
+    `{% var v any = 3.0 %}{{ v | dig(${quoted}, "constructor") | tostring() }}`,
+    `{% m := map[any]any{${quoted}: "p"} %}{{ m[${quoted}] }}`,
+    `{% p := &m %}{% var k any = ${quoted} %}{{ (*p)[k] }}`,
+    `{{ render(${quoted} + s) default "k" }}`,
   );
+  if (/^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(word)) {
+    out.push(
+      `{% type S struct { ${word} any } %}{% var v any = S{"p"} %}{{ v.${word} }}`,
+      `{% type S struct { ${word} any } %}{% v := S{} %}{% v.${word} = "p" %}{% w := v %}{{ w.${word} }}{% var q any = &w %}{{ q.${word}("a") }}`,
+      `{% type ${word} struct { X int } %}{{ ${word}{1}.X }}`,
+      `{% show ${word}; using %}x{% end %}`,
+      `{% type S struct { X int } %}{% var v any = S{1} %}{{ v.${word} }}`,
+      `{% type S struct { X int } %}{% var v any = &S{1} %}{{ v.${word}("a") }}`,
+      `{% var v any = 3.0 %}{{ v.${word} }}`,
+      `{% var v any = a[:1] %}{{ v.${word} }}{{ v.${word}() }}`,
+      `{% import l "lib" %}{{ l.${word} }}`,
+      `{% import l "lib" %}{% l.${word} = 1 %}{{ l.${word}("a") }}`,
+    );
+  }
   return out;
 }
 

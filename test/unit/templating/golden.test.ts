@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
+import { TemplateError } from "../../../src/errors.ts";
 import { compile, run } from "./engine.ts";
 
 /** Pairs `NAME.in.yaml` (template, snippets, data) and `NAME.out`; `UPDATE_GOLDEN=1` rewrites the outputs. */
@@ -20,8 +21,16 @@ for (const file of globSync(join(folder, "*.in.yaml"))) {
     const { template, snippets = {}, data = {} } = parse(readFileSync(file, "utf8")) as Input;
     const setup = { files: snippets, data };
     const set = compile(template, setup);
-    const out =
-      set.problems.length > 0 ? `${set.problems.map((problem) => problem.text).join("\n\n")}\n` : run(set, setup);
+    let out = set.problems.map((problem) => problem.text).join("\n\n");
+    if (set.problems.length > 0) out += "\n";
+    else {
+      try {
+        out = run(set, setup);
+      } catch (error) {
+        if (!(error instanceof TemplateError)) throw error;
+        out = `${error.problem.text}\n`;
+      }
+    }
     const expected = join(folder, `${name}.out`);
     if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(expected, out);
     assert.is(out, readFileSync(expected, "utf8"));

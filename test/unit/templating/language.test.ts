@@ -230,6 +230,20 @@ cases([
   ],
 ]);
 
+// Order of evaluation, and bytes.
+cases([
+  [
+    "places of an assignment are evaluated once, before anything is assigned",
+    '{% n := 0 %}{% f := func() int { n++; return n } %}{% l := []int{0, 0, 0} %}{% l[f()] += 5 %}{{ n }}:{{ l | join(",") }} {% i := 0 %}{% i, l[i] = 2, 7 %}{{ i }}:{{ l | join(",") }} {% l[0], l[1] = l[1], l[0] %}{{ l | join(",") }}',
+    "1:0,5,0 2:7,5,0 5,7,0",
+  ],
+  [
+    "strings are bytes; halves of a character that meet are one again",
+    '{% s := "hé" %}{% a := s[:2] %}{% b := s[2:] %}{{ len(a) }}{{ len(b) }} {{ a + b }} {{ a }}{{ b }} {% for i, r := range a %}{{ i }}:{{ r }} {% end %}{{ len("\\xff\\xfe") }} {{ "\\xff"[0] }} {{ string([]byte{195, 169}) }} {{ len(string([]byte{195})) }} {{ a == s[:2] }}',
+    "21 hé hé 0:104 1:65533 2 255 é 1 true",
+  ],
+]);
+
 test("constants that do not fit are told", () => {
   assert.equal(
     problems("{{ 1 << 100 }}{% var x int = 9223372036854775808 %}{{ int8(200) }}{% var f float32 = 1e300 %}"),
