@@ -1,5 +1,5 @@
 /** Bundles the sources for the npm package and the image (Node refuses to strip types under node_modules). `npm run build`. */
-import { rmSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 
@@ -28,6 +28,14 @@ const result = await build({
   },
   logLevel: "warning",
 });
+
+// The live page goes along as it is, with the charts that it colours.
+const page = join(root, "src/observe/page");
+for (const name of readdirSync(page).filter((one) => /\.(html|css|js)$/.test(one)))
+  cpSync(join(page, name), join(dist, "live", name));
+const charts = join(root, "machines/diagrams");
+for (const name of readdirSync(charts).filter((one) => one.endsWith(".svg")))
+  cpSync(join(charts, name), join(dist, "live", "charts", name));
 
 const outputs = Object.entries(result.metafile.outputs).filter(([name]) => name.endsWith(".mjs"));
 const bytes = outputs.reduce((sum, [, output]) => sum + output.bytes, 0);

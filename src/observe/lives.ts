@@ -66,6 +66,7 @@ type Draft = { -readonly [Key in keyof RenderLife]: RenderLife[Key] } & {
   pods: PodOutcome[];
   /** Grows with each change: whoever looks again sees whether there is news. */
   revision: number;
+  ended: boolean;
 };
 
 interface Trigger {
@@ -148,12 +149,13 @@ export class RenderLives {
         return this.#change(id, (life) => {
           this.#rendering = undefined;
           life.state = "failed";
-          this.#onEnd(viewOf(life));
+          this.#end(life);
         });
       case "PLAN.RELEASED":
         return this.#change(id, (life, atMs) => {
           life.releasedMs ??= atMs;
           life.state = event.planId === this.#inForce ? "nothing to deploy" : "waiting for its turn";
+          if (life.state === "nothing to deploy") this.#end(life);
         });
       case "DEPLOYMENT.SCHEDULED":
         return this.#change(id, (life, atMs) => {
@@ -187,7 +189,7 @@ export class RenderLives {
           const everywhere = event.succeeded === event.total;
           if (everywhere) this.#inForce = event.planId;
           life.state = everywhere ? "in force" : "in force on some pods";
-          this.#onEnd(viewOf(life));
+          this.#end(life);
         });
       case "PLAN.PASSED":
       case "PLAN.REFUSED":
@@ -196,7 +198,7 @@ export class RenderLives {
           life.passed = event.type === "PLAN.PASSED";
           if (event.type !== "PLAN.REFUSED") return;
           life.state = "refused by HAProxy";
-          this.#onEnd(viewOf(life));
+          this.#end(life);
         });
       default:
     }
@@ -232,6 +234,7 @@ export class RenderLives {
       figures: undefined,
       pods: [],
       revision: this.#revision,
+      ended: false,
     };
     this.#lives.delete(id);
     this.#lives.set(id, this.#rendering);
@@ -287,6 +290,13 @@ export class RenderLives {
     life.revision = this.#revision;
   }
 
+  /** A life ends once, whatever is heard of it later (a plan in force may still be refused). */
+  #end(life: Draft): void {
+    if (life.ended) return;
+    life.ended = true;
+    this.#onEnd(viewOf(life));
+  }
+
   /** One deployment at a time, the newest wins: what waited before it will not be deployed any more. */
   #replaceOlderThan(newer: Draft): void {
     for (const life of this.#lives.values()) {
@@ -294,11 +304,12 @@ export class RenderLives {
       const waits = life.state === "waiting for its turn" || life.state === "waiting for HAProxy's verdict";
       if (!waits && life.state !== "deploying") continue;
       life.state = life.planId === newer.planId ? "nothing to deploy" : "replaced by a newer one";
+      this.#end(life);
       life.revision = this.#revision + 1;
     }
   }
 }
 
-function viewOf({ began: _began, revision: _revision, ...life }: Draft): RenderLife {
+function viewOf({ began: _began, revision: _revision, ended: _ended, ...life }: Draft): RenderLife {
   return life;
 }

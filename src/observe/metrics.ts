@@ -120,22 +120,30 @@ export class ControllerMetrics {
       ),
     };
 
-    const leaderSeconds = counter("haptic_leader_election_time_as_leader_seconds_total", "Seconds spent as leader");
-    const published = counter("haptic_events_published_total", "Events that went over the bus");
-    const summarized = counter(
+    /** A count that is kept elsewhere. */
+    const kept = (name: string, help: string, read: () => number): Counter =>
+      new Counter({
+        name,
+        help,
+        registers,
+        collect() {
+          this.reset();
+          this.inc(read());
+        },
+      });
+    kept(
+      "haptic_leader_election_time_as_leader_seconds_total",
+      "Seconds spent as leader",
+      () => (this.#ledMs + this.#presentTermMs(sources.wallClock())) / 1_000,
+    );
+    kept("haptic_events_published_total", "Events that went over the bus", () => sources.bus().published);
+    kept(
       "haptic_events_dropped_observability_total",
       "Events that the attached live pages were told in sums only",
+      () => sources.live().summarized,
     );
     gauge("haptic_event_subscribers", "Subscriptions to the bus", (gauge) => {
-      // Counters that are kept elsewhere are carried over when they are asked for.
-      const { subscribers, published: count } = sources.bus();
-      gauge.set(subscribers);
-      published.reset();
-      published.inc(count);
-      leaderSeconds.reset();
-      leaderSeconds.inc((this.#ledMs + this.#presentTermMs(sources.wallClock())) / 1_000);
-      summarized.reset();
-      summarized.inc(sources.live().summarized);
+      gauge.set(sources.bus().subscribers);
     });
     gauge(
       "haptic_component_mailbox_depth",
@@ -222,6 +230,7 @@ export class ControllerMetrics {
         this.#leadingSince = undefined;
         return;
       case "RENDER.FAILED":
+        counters.reconciliationErrors.inc();
         return counters.renderErrors.inc();
       case "DEPLOYMENT.COMPLETED":
         counters.deployments.inc();
@@ -248,6 +257,7 @@ export class ControllerMetrics {
         return counters.validations.inc();
       case "PLAN.REFUSED":
         counters.validations.inc();
+        counters.reconciliationErrors.inc();
         return counters.validationErrors.inc();
       case "ITERATION.ACCEPTED":
         counters.configValidations.inc({ result: "accepted" });
@@ -290,7 +300,6 @@ export class ControllerMetrics {
     const counters = this.#counters;
     counters.reconciliations.inc();
     counters.queueSeconds.observe(life.renderBeganMs / 1_000);
-    if (life.state === "failed" || life.state === "refused by HAProxy") counters.reconciliationErrors.inc();
     if (life.completedMs === undefined) return;
     counters.reconciliationSeconds.observe(life.completedMs / 1_000);
     if (life.scheduledMs !== undefined)

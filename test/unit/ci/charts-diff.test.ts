@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { assign, setup } from "xstate";
+import type { AnyStateMachine } from "xstate";
 import { compareMachines } from "../../../.ci/charts-diff.ts";
 
 interface Difference {
@@ -16,7 +17,7 @@ interface Difference {
   readonly step?: number;
 }
 
-const door = ({ pause = 100, limit = 3, on = {}, extra = {}, entry = "ring", step = 1 }: Difference = {}) =>
+const door = ({ pause = 100, limit = 3, on = {}, extra = {}, entry = "ring", step = 1 }: Difference = {}): AnyStateMachine =>
   setup({
     types: { context: {} as { knocks: number }, events: {} as { type: "KNOCK" } | { type: "CLOSE" } },
     guards: {
@@ -41,7 +42,7 @@ const door = ({ pause = 100, limit = 3, on = {}, extra = {}, entry = "ring", ste
       open: { after: { pause: "closed" }, on: { CLOSE: "closed" } },
       ...extra,
     },
-  } as never);
+  } as never) as unknown as AnyStateMachine;
 
 const compare = (change: Difference): string[] => compareMachines(door(), door(change));
 
