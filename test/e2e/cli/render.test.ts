@@ -84,6 +84,20 @@ items:
   "regex.yaml": `${CONFIG.replace('"^    "', '"(?=a)"')}---\n${LIBRARY}`,
   "refused.yaml": `${CONFIG.replace("maxconn 100", "maxcon 100")}---\n${LIBRARY}`,
   "unbuilt.yaml": `${CONFIG.replace("spec:", "spec:\n  logging: {level: DEBUG}")}---\n${LIBRARY}`,
+  "misspelt.yaml": `${CONFIG}---\n${LIBRARY}`.replace(
+    "{{ app.spec.host }}",
+    "{{ app.spec.hots }}{{ app.Metadata.Name }}",
+  ),
+  "schemas/app.yaml": `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: apps.example.org}
+spec:
+  group: example.org
+  names: {plural: apps, kind: App}
+  versions:
+    - name: v1
+      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {host: {type: string}}}}}}
+`,
   "yaml.yaml": "a: [\n",
   "empty.yaml": "apiVersion: v1\nkind: Thing\nmetadata: {name: t}\n",
 });
@@ -136,6 +150,18 @@ test("--namespace is that of objects that name none, --snippet renders one alone
   assert.match(unknown.err, "there are apps");
 });
 
+test("with --schema-dir a misspelt field is an error at its line in the file, and objects have types", async () => {
+  const args = ["--resources", "resources", "--schema-dir", "schemas"];
+  const { code, err } = await folder.haptic(["render", "-f", "misspelt.yaml", ...args]);
+  assert.is(code, 1);
+  assert.match(err, "resources.apps.Spec has no field hots");
+  assert.match(err, /spec\.maps\["?hosts\.map"?\]\.template \(misspelt\.yaml:\d+\)/);
+  assert.match(err, 'hint: did you mean "host"?');
+  const good = await folder.haptic(["render", "-f", "c.yaml", ...args]);
+  assert.is(good.code, 0, good.err);
+  assert.is((await folder.haptic(["render", "-f", "c.yaml", "--schema-dir", "nowhere"])).code, 1);
+});
+
 test("--output-dir writes all files by their paths, keys for their owner alone", async () => {
   const example = join(root, "examples/ingress");
   const args = ["render", "-f", join(example, "config.yaml"), "--resources", join(example, "demo.yaml")];
@@ -143,8 +169,7 @@ test("--output-dir writes all files by their paths, keys for their owner alone",
   assert.is(code, 0);
   assert.is(out, "");
   const written = new Set(readdirSync(join(folder.path, "out"), { recursive: true }).map(String));
-  for (const name of ["haproxy.cfg", "maps/path-exact.map", "certs/default.pem"])
-    assert.ok(written.has(name), name);
+  for (const name of ["haproxy.cfg", "maps/path-exact.map", "certs/default.pem"]) assert.ok(written.has(name), name);
   assert.is(statSync(join(folder.path, "out/certs/default.pem")).mode & 0o777, 0o600);
   const printed = await folder.haptic(args);
   assert.not.match(printed.out, "PRIVATE KEY");

@@ -1,6 +1,7 @@
 /** The test's side of the backends' process. */
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
+import { favour } from "./isolation.ts";
 import type { BackendOrder, BackendReply, BackendReport } from "./backends-process.ts";
 
 /** An order without its number. */
@@ -12,7 +13,12 @@ export class Backends {
   #last = 0;
 
   constructor() {
-    this.#child = fork(join(import.meta.dirname, "backends-process.ts"), { execArgv: [], stdio: "inherit" });
+    this.#child = fork(join(import.meta.dirname, "backends-process.ts"), {
+      execArgv: [],
+      stdio: "inherit",
+      detached: true,
+    });
+    favour(this.#child.pid ?? 0);
     this.#child.on("message", (reply: BackendReply) => this.#waiting.get(reply.id)?.(reply));
   }
 

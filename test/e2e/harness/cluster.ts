@@ -19,6 +19,7 @@ import { type HaproxyVersion, testHaproxy } from "../../support/parts.ts";
 import { slice } from "../../unit/examples/objects.ts";
 import { Backends } from "./backends.ts";
 import { BACKEND_PORT } from "./backends-process.ts";
+import { favour } from "./isolation.ts";
 import type { ApiChoice, ApiServer } from "./planes.ts";
 import { PodKeeper } from "./pods.ts";
 
@@ -219,6 +220,7 @@ export class Cluster {
       environment: { ...process.env, POD_NAME: "haptic-controller", POD_NAMESPACE: NAMESPACE },
       onLine: (line) => this.#heard("controller", line),
     });
+    favour(this.#controller.pid);
   }
 
   async stopController(): Promise<void> {

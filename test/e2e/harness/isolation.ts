@@ -6,6 +6,7 @@
  * needs no clearing away.
  */
 import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { resolve } from "node:path";
 import { missingRoot } from "../../support/skip.ts";
@@ -28,6 +29,19 @@ export interface Network {
 }
 
 /**
+ * What is measured here are times of a tenth of a second: neighbours on the machine shall not decide them. Linux shares
+ * time between sessions first (autogroups) and only then by niceness within each; children of the same session follow.
+ */
+export function favour(pid: number): void {
+  try {
+    setPriority(pid, NICENESS);
+    writeFileSync(`/proc/${pid}/autogroup`, String(NICENESS));
+  } catch {
+    // It has ended already, or the kernel has no autogroups.
+  }
+}
+
+/**
  * Returns inside the namespace; outside it starts the file again there, hands its results on and ends the process.
  * Without root it returns with the reason. Call it first in a test file: `const network = await isolated(import.meta.filename);`
  */
@@ -35,8 +49,7 @@ export async function isolated(file: string): Promise<Network> {
   const missing = missingRoot();
   if (missing !== undefined) return { prefix: "127.123", missing };
   if (process.env[INSIDE] === "1") {
-    // What is measured here are times of a tenth of a second: neighbours on the machine shall not decide them.
-    setPriority(NICENESS);
+    favour(process.pid);
     return { prefix: "10.123", missing };
   }
   const again = process.send === undefined ? [file] : [runner, "--child", file];

@@ -1,9 +1,10 @@
 /** The API servers that the traffic proofs run against, each in a process of its own: the embedded one and a real kube-apiserver. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { favour } from "./isolation.ts";
 import type { ApiOrder, ApiReply } from "./api-process.ts";
 import { missingRealPlane, startRealPlane } from "../../cluster/kube/real-plane.ts";
 
@@ -43,7 +44,8 @@ const embedded: ApiChoice = {
     const folder = mkdtempSync(join(tmpdir(), "haptic-embedded-"));
     const program = join(import.meta.dirname, "api-process.ts");
     // Schemas that are known only at run time are compiled there: the flags of the product are not for it.
-    const child = fork(program, [ADDRESS, "6443"], { execArgv: [], stdio: "inherit" });
+    const child = fork(program, [ADDRESS, "6443"], { execArgv: [], stdio: "inherit", detached: true });
+    favour(child.pid ?? 0);
     const kubeconfig = join(folder, "kubeconfig");
     writeFileSync(kubeconfig, (await replyOf(child)).kubeconfig ?? "", { mode: 0o600 });
     const tell = (order: ApiOrder): Promise<ApiReply> => {
@@ -74,7 +76,19 @@ const real: ApiChoice = {
   missing: missingRealPlane(),
   async start() {
     const { kubeconfig, ...plane } = await startRealPlane(ADDRESS);
-    return { kubeconfig, restart: () => plane.restart(), close: () => plane.close() };
+    const favourAll = (): void => {
+      for (const part of ["etcd", "apiserver"])
+        favour(Number(readFileSync(join(dirname(kubeconfig), `${part}.pid`), "utf8")));
+    };
+    favourAll();
+    return {
+      kubeconfig,
+      restart: async () => {
+        await plane.restart();
+        favourAll();
+      },
+      close: () => plane.close(),
+    };
   },
 };
 

@@ -1,6 +1,7 @@
 /** HAProxy pods whose containers are started again when they end, as a kubelet does, and whose Pod objects tell so. */
 import type { ContainerPhase } from "../../../machines/devContainer.ts";
 import { type ContainerName, DevPod, type PodDeps, type PodSpec } from "../../../src/devcluster/pods.ts";
+import { favour } from "./isolation.ts";
 
 const CONTAINERS: readonly ContainerName[] = ["agent", "haproxy"];
 const PROBE_MS = 50;
@@ -41,7 +42,9 @@ export class PodKeeper {
   async #keep(name: ContainerName): Promise<void> {
     const state = this.#states.get(name)!;
     while (!this.#stopping) {
-      state.lastExit = await this.pod.run(name);
+      const run = this.pod.run(name);
+      favour(this.pod.pid(name) ?? 0);
+      state.lastExit = await run;
       if (this.#stopping) return;
       state.phase = "starting";
       state.restarts += 1;
