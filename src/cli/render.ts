@@ -8,6 +8,7 @@ import {
   type HAProxyTemplateLibrary,
   judge,
   loadFiles,
+  loadSchemaFiles,
   MAIN_TEMPLATE,
   objectName,
   toTemplateSources,
@@ -27,7 +28,7 @@ import { joinBlocks } from "../plan/index.ts";
 import type { PlanFile } from "../plan/types.ts";
 import { createRenderService, type RenderOutcome, type RenderResult } from "../render/index.ts";
 import type { KubeObject } from "../stores/index.ts";
-import { Profile } from "../templating/index.ts";
+import { Profile, readSchemas, type Schemas } from "../templating/index.ts";
 import { readFlags } from "./flags.ts";
 import {
   listing,
@@ -51,6 +52,8 @@ controller renders it over a cluster's.
   -f, --file PATH         YAML: the configuration and its libraries, several documents a file or several files; other
                           objects in them are resources. A folder stands for its *.yaml, *.yml and *.json
       --resources PATH    more objects that templates see: a file or a folder. Repeatable
+      --schema-dir PATH   schemas of resources: CustomResourceDefinitions, OpenAPI v3 documents, single schemas, in a file or
+                          a folder (and below); fields of these resources are checked then. Repeatable (HAPTIC_SCHEMA_DIR)
       --namespace NAME    of objects that name none (the configuration's; default)
       --snippet NAME      render this snippet alone, in the place of haproxy.cfg
       --output-dir DIR    write all files there, by their paths; without it they are printed
@@ -67,6 +70,7 @@ Exit codes: 0 = rendered (and accepted), 1 = something is wrong: the files, a te
 const flagTypes = {
   file: { type: "string", short: "f", multiple: true },
   resources: { type: "string", multiple: true },
+  "schema-dir": { type: "string", multiple: true },
   namespace: { type: "string" },
   snippet: { type: "string" },
   "output-dir": { type: "string" },
@@ -117,6 +121,18 @@ function load(paths: readonly string[], resources: readonly string[]): Loaded | 
     objects: loaded.objects.map(({ object }) => object).filter(({ kind }) => kind !== CONFIG && kind !== LIBRARY),
     warnings: judged.warnings.map(ofConfig),
   };
+}
+
+/** Schemas of resources from files; what holds none is told as a note. */
+function schemasIn(paths: readonly string[]): {
+  readonly schemas: Schemas;
+  readonly problems: readonly ReportedProblem[];
+  readonly notes: readonly string[];
+} {
+  const { documents, files, problems } = loadSchemaFiles(paths);
+  const schemas = readSchemas(documents);
+  const notes = schemas.unused.map((i) => `${files[i]!}: a document without a schema of a resource`);
+  return { schemas, problems: problems.map(ofConfig), notes };
 }
 
 /** The configuration with one snippet in the place of haproxy.cfg, and nothing else to render. */
@@ -240,6 +256,7 @@ function tell(report: Report): number {
         ...(directory === undefined && !secret && { text: joinBlocks(blocks).toString("utf8") }),
       })),
       events: result?.events ?? [],
+      notCarriedOut: result?.notCarriedOut ?? [],
       ...(verdict !== undefined && { check: { accepted: verdict.accepted, message: verdict.message } }),
       ...(profile !== undefined && { profile: profile.rows() }),
     });
@@ -251,6 +268,7 @@ function tell(report: Report): number {
   for (const { source, id, problem } of isolated) say(`not rendered: ${source} ${id}\n${problem.text}\n`);
   for (const { object, reason, message } of result?.events ?? [])
     say(`event: ${reason} ${object.kind} ${object.namespace}/${object.name}: ${message}`);
+  for (const { message } of result?.notCarriedOut ?? []) say(message);
   if (profile !== undefined) process.stderr.write(table(profile));
   if (verdict !== undefined && verdict.message !== "") say(verdict.message);
   if (verdict !== undefined) say(verdict.accepted ? "HAProxy accepts it" : "HAProxy refuses it");
@@ -283,8 +301,12 @@ export const command: Command = {
       flags.profile === true || flags.trace === true
         ? new Profile(() => performance.now(), flags.trace === true ? say : undefined)
         : undefined;
+    const folders = flags["schema-dir"] ?? [process.env["HAPTIC_SCHEMA_DIR"] ?? ""].filter((path) => path !== "");
+    const typed = folders.length === 0 ? undefined : schemasIn(folders);
+    if (typed !== undefined && typed.problems.length > 0) return fail(typed.problems);
     const { service, problems } = createRenderService({
       spec,
+      ...(typed !== undefined && { schemas: typed.schemas }),
       sources,
       dataplane: dataplaneOf(config.spec),
       ...(profile !== undefined && { profile }),
@@ -292,7 +314,8 @@ export const command: Command = {
     if (problems.length > 0) return fail(problems.map(ofTemplate));
     const namespace = flags.namespace ?? config.metadata.namespace ?? "default";
     const watches = [...watchSpecs(spec), podsWatch(config)];
-    const { stores, notes } = fillStores({ watches, objects: loaded.objects, namespace });
+    const { stores, notes: leftOut } = fillStores({ watches, objects: loaded.objects, namespace });
+    const notes = [...(typed?.notes ?? []), ...leftOut];
     const snapshot = stores.snapshot();
     const outcome = await service.render(
       {
