@@ -77,6 +77,8 @@ class ListWatchSession {
   #doubtful = false;
   /** The last signal was a FAULT: who listens is told when all is well again, also where nothing else happens. */
   #faulted = false;
+  /** The last attempt ended with the wish for a new list. */
+  #relisted = false;
 
   constructor(deps: ListWatchDeps, target: ResourceTarget, options: WatchOptions, subscriber: Subscriber<WatchSignal>) {
     this.#deps = deps;
@@ -119,10 +121,13 @@ class ListWatchSession {
       this.#version = undefined;
       this.#reason = expired ? "expired" : (failure as Relist).reason;
       // The first new list comes at once; a server that answers each watch so is not asked in a loop.
-      const wait = this.#backoff.next(livedMs);
-      if (!this.#backoff.lived(livedMs)) await this.#sleep(wait);
+      const again = this.#relisted;
+      this.#relisted = true;
+      if (this.#backoff.lived(livedMs)) this.#backoff.reset();
+      else if (again) await this.#sleep(this.#backoff.next(livedMs));
       return;
     }
+    this.#relisted = false;
     // The server ends watches from time to time: the normal case, if it lived for a while.
     if (failure === undefined && this.#backoff.lived(livedMs)) {
       this.#backoff.reset();

@@ -222,6 +222,19 @@ test("A server that answers every watch with 410 is not asked in a loop", async 
   await bench.close();
 });
 
+test("After an outage that made the pauses long, an expired version is listed anew at once", async () => {
+  const { bench, watch } = await watching();
+  watch.response.destroy();
+  for (let i = 0; i < 5; i++) (await probe(bench)).json(404, { kind: "Status", code: 404, reason: "NotFound" });
+  (await probe(bench)).json(200, listOf("40", ["c"]));
+  (await bench.server.take(isWatch)).json(410, gone);
+  const before = Date.now();
+  (await bench.server.take(isList)).json(200, listOf("40", ["c"]));
+  assert.ok(Date.now() - before < 75, `the list came after ${Date.now() - before} ms`);
+  (await bench.server.take(isWatch)).open();
+  await bench.close();
+});
+
 test("A server that accepts watches and drops them at once is a fault, with growing pauses", async () => {
   const server = await scriptedServer((exchange) => {
     if (isList(exchange)) exchange.json(200, listOf("10", []));
