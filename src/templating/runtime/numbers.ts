@@ -45,18 +45,18 @@ export function multiply(a: Integer, b: Integer): Integer {
   return wrap(BigInt(a) * BigInt(b));
 }
 
+const byZero = (): never => {
+  throw new TemplateFault("integer divide by zero");
+};
+
 export function divide(a: Integer, b: Integer): Integer {
-  // oxlint-disable-next-line eqeqeq -- zero of either form
-  if (b == 0) throw new TemplateFault("integer divide by zero");
-  if (typeof a === "number" && typeof b === "number") return Math.trunc(a / b);
-  return wrap(BigInt(a) / BigInt(b));
+  if (typeof a === "number" && typeof b === "number") return b === 0 ? byZero() : Math.trunc(a / b);
+  return b === 0 ? byZero() : wrap(BigInt(a) / BigInt(b));
 }
 
 export function modulo(a: Integer, b: Integer): Integer {
-  // oxlint-disable-next-line eqeqeq -- zero of either form
-  if (b == 0) throw new TemplateFault("integer divide by zero");
-  if (typeof a === "number" && typeof b === "number") return a % b;
-  return short(BigInt(a) % BigInt(b));
+  if (typeof a === "number" && typeof b === "number") return b === 0 ? byZero() : a % b;
+  return b === 0 ? byZero() : short(BigInt(a) % BigInt(b));
 }
 
 function exact(op: string, x: bigint, y: bigint): bigint {
@@ -88,6 +88,15 @@ function exact(op: string, x: bigint, y: bigint): bigint {
 }
 
 export function bits(op: string, a: Integer, b: Integer): Integer {
+  // JavaScript's own operators do for 32 bits.
+  if (typeof a === "number" && typeof b === "number" && a === (a | 0) && b === (b | 0)) {
+    if (op === "&") return a & b;
+    if (op === "|") return a | b;
+    if (op === "^") return a ^ b;
+    if (op === "&^") return a & ~b;
+    if (op === "<<" && b >= 0 && b < 22) return a * 2 ** b;
+    if (op === ">>" && b >= 0 && b < 32) return a >> b;
+  }
   return wrap(exact(op, BigInt(a), BigInt(b)));
 }
 
