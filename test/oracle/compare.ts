@@ -17,13 +17,27 @@ import { frozen, GLOBALS } from "./generate/data.ts";
 import type { Program } from "./expressions.ts";
 import { INSTANT } from "./functions/more.ts";
 import { interpret, type Result } from "./interpreter.ts";
-import { ANY, BOOL, bytewise, FLOAT, fromJson, Func, Host, INT, Slice, STRING, type Stop, type Type, type Value } from "./values.ts";
+import {
+  ANY,
+  BOOL,
+  bytewise,
+  FLOAT,
+  fromJson,
+  Func,
+  Host,
+  INT,
+  Slice,
+  STRING,
+  type Stop,
+  type Type,
+  type Value,
+} from "./values.ts";
 
-const PODS = [
+const PODS = frozen([
   { namespace: "default", name: "a", w: 1 },
   { namespace: "default", name: "b", w: 2 },
   { namespace: "kube", name: "constructor" },
-];
+]);
 
 /** A certificate, its key, and another key. */
 async function pems(): Promise<Record<string, string>> {
@@ -99,22 +113,25 @@ export function compileFiles(files: Readonly<Record<string, string>>): CompiledS
   });
 }
 
-const podsBy = (keys: readonly unknown[]): typeof PODS =>
+const podsBy = (keys: readonly unknown[]): unknown[] =>
   PODS.filter((pod) => keys.every((key, i) => key === (i === 0 ? pod.namespace : pod.name)));
 
 /** Runs a compiled set on one input. Reads may have to be answered, and slices end at odd places. */
-export function runEngine(set: CompiledSet, data: Readonly<Record<string, unknown>>, impatient: boolean, limits = { fuel: 2_000_000, outputBytes: 4_000_000 }): Outcome {
-  const pods = frozen(structuredClone(PODS));
+export function runEngine(
+  set: CompiledSet,
+  data: Readonly<Record<string, unknown>>,
+  impatient: boolean,
+  limits = { fuel: 2_000_000, outputBytes: 4_000_000 },
+): Outcome {
   const answers = new Set<string>();
   const read = <T>(what: string, value: T): unknown => {
     if (!impatient || answers.has(what)) return value;
     return pendingRead({ what, value });
   };
-  const pick = (keys: readonly unknown[]): unknown[] => pods.filter((pod) => podsBy(keys).some((p) => p.name === pod.name && p.namespace === pod.namespace));
   const store = hostObject("Store", {
-    List: () => read("list", pods),
-    Fetch: (...keys: never[]) => read(`fetch ${keys.join()}`, pick(keys)),
-    GetSingle: (...keys: never[]) => read(`single ${keys.join()}`, pick(keys)[0] ?? null),
+    List: () => read("list", PODS),
+    Fetch: (...keys: never[]) => read(`fetch ${keys.join()}`, podsBy(keys)),
+    GetSingle: (...keys: never[]) => read(`single ${keys.join()}`, podsBy(keys)[0] ?? null),
   });
   for (let restarts = 0; ; restarts++) {
     const made = new Map<string, unknown>();
@@ -140,7 +157,7 @@ export function runEngine(set: CompiledSet, data: Readonly<Record<string, unknow
       const run = set.start("main", { globals, sink, due: () => impatient && ++turn % 3 === 0, limits, now: INSTANT });
       if (!impatient) runSync(run);
       else
-        for (let step = run.next(); step.done !== true; ) {
+        for (let step = run.next(); step.done !== true;) {
           const value = step.value;
           if (value.kind === "read") {
             const { what, value: answer } = value.request as { what: string; value: unknown };
@@ -222,15 +239,22 @@ export function difference(engine: Outcome, oracle: Result): string | undefined 
   const { stop } = oracle;
   if (stop?.kind === "unsupported") return undefined;
   if (stop === undefined) {
-    if (engine.error !== undefined) return `engine: ${engine.error} (${engine.message}); oracle: ${JSON.stringify(oracle.output)}`;
-    return engine.output === oracle.output ? undefined : `engine: ${JSON.stringify(engine.output)}\noracle: ${JSON.stringify(oracle.output)}`;
+    if (engine.error !== undefined)
+      return `engine: ${engine.error} (${engine.message}); oracle: ${JSON.stringify(oracle.output)}`;
+    return engine.output === oracle.output
+      ? undefined
+      : `engine: ${JSON.stringify(engine.output)}\noracle: ${JSON.stringify(oracle.output)}`;
   }
   const wanted = named(stop);
-  if (engine.error === undefined) return `engine: ${JSON.stringify(engine.output)}; oracle stops: ${stop.kind} (${stop.message})`;
-  if (engine.error === wanted && ((stop.kind !== "fail" && stop.kind !== "panic") || engine.message === stop.message)) return undefined;
+  if (engine.error === undefined)
+    return `engine: ${JSON.stringify(engine.output)}; oracle stops: ${stop.kind} (${stop.message})`;
+  if (engine.error === wanted && ((stop.kind !== "fail" && stop.kind !== "panic") || engine.message === stop.message))
+    return undefined;
   return `engine stops: ${engine.error} (${engine.message}); oracle stops: ${stop.kind} (${stop.message})`;
 }
 
 function named(stop: Stop): string {
-  return ["division", "range", "nil map", "frozen", "assertion", "uncomparable", "show"].includes(stop.kind) ? stop.kind : kindOf(stop.kind === "fail" || stop.kind === "panic" ? stop.message : "");
+  return ["division", "range", "nil map", "frozen", "assertion", "uncomparable", "show"].includes(stop.kind)
+    ? stop.kind
+    : kindOf(stop.kind === "fail" || stop.kind === "panic" ? stop.message : "");
 }

@@ -157,7 +157,10 @@ export abstract class Expressions {
         return { v: x.text, t: { k: "untyped", of: "string" } };
       case "int": {
         const digits = x.text.replaceAll("_", "");
-        return { v: BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits), t: { k: "untyped", of: "int" } };
+        return {
+          v: BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits),
+          t: { k: "untyped", of: "int" },
+        };
       }
       case "float":
         return { v: Number(x.text.replaceAll("_", "")), t: { k: "untyped", of: "float" } };
@@ -198,7 +201,13 @@ export abstract class Expressions {
         const body = x.body;
         const at = x.at;
         const param = { name: x.param, type: undefined, variadic: false, at };
-        return this.literal([param], [{ kind: "named", name: "any", at }], [{ kind: "return", values: [body], at }], env, frame);
+        return this.literal(
+          [param],
+          [{ kind: "named", name: "any", at }],
+          [{ kind: "return", values: [body], at }],
+          env,
+          frame,
+        );
       }
       case "render":
         return { v: this.renderText(x, env, frame), t: STRING };
@@ -212,7 +221,7 @@ export abstract class Expressions {
   name(name: string, env: Env): Typed {
     const own = env.find(name);
     if (own?.macro !== undefined) return this.macroValue(own);
-    if (own !== undefined) return own;
+    if (own !== undefined) return { v: own.v, t: own.t };
     if (name === "true" || name === "false") return { v: name === "true", t: { k: "untyped", of: "bool" } };
     if (name === "nil") return { v: null, t: { k: "nil" } };
     const global = this.program.globals.get(name);
@@ -220,14 +229,28 @@ export abstract class Expressions {
     const native = functionTable.get(name);
     if (native === undefined) throw new Stop("unsupported", `name ${name}`);
     return {
-      v: new Func((args) => [this.native(name, native, args.map((v) => ({ v, t: ANY }))).v]),
+      v: new Func((args) => [
+        this.native(
+          name,
+          native,
+          args.map((v) => ({ v, t: ANY })),
+        ).v,
+      ]),
       t: { k: "func", params: native.params, variadic: native.variadic, results: native.results },
     };
   }
 
   /** A macro as a function value. */
   private macroValue({ macro, t }: Variable): Typed {
-    return { v: new Func((args) => [macro!(args.map((v) => ({ v, t: ANY })), false)]), t };
+    return {
+      v: new Func((args) => [
+        macro!(
+          args.map((v) => ({ v, t: ANY })),
+          false,
+        ),
+      ]),
+      t,
+    };
   }
 
   private binary(x: Expression & { kind: "binary" }, env: Env, frame: Frame): Typed {
@@ -235,7 +258,8 @@ export abstract class Expressions {
     const left = this.value(x.left, env, frame);
     if (x.op === "and" || x.op === "&&")
       return { v: truth(left.v) && truth(this.value(x.right, env, frame).v), t: BOOL };
-    if (x.op === "or" || x.op === "||") return { v: truth(left.v) || truth(this.value(x.right, env, frame).v), t: BOOL };
+    if (x.op === "or" || x.op === "||")
+      return { v: truth(left.v) || truth(this.value(x.right, env, frame).v), t: BOOL };
     const right = this.value(x.right, env, frame);
     if (["==", "!=", "<", "<=", ">", ">="].includes(x.op)) return comparison(x.op, left, right);
     if (x.op === "contains") return { v: contains(left.v, right.v), t: BOOL };
@@ -274,7 +298,9 @@ export abstract class Expressions {
     const key = x.kind === "index" ? (this.value(x.index, env, frame).v as bigint) : x.name;
     const part = x.kind === "index" ? this.index(base, { v: key, t: INT }) : this.select(base, x.name);
     const get = (): Value =>
-      base.v instanceof Composite ? base.v.parts.get(key)! : (base.v as Slice).store[(base.v as Slice).from + Number(key)]!;
+      base.v instanceof Composite
+        ? base.v.parts.get(key)!
+        : (base.v as Slice).store[(base.v as Slice).from + Number(key)]!;
     const set = (v: Value): void => {
       if (base.v instanceof Composite) base.v.parts.set(key, v);
       else (base.v as Slice).store[(base.v as Slice).from + Number(key)] = v;
@@ -327,15 +353,18 @@ export abstract class Expressions {
         : whole;
     const bound = (part: Expression | undefined, otherwise: number): number =>
       part === undefined ? otherwise : Number(convert(this.value(part, env, frame), INT));
-    const size = typeof object.v === "string" ? bytes(object.v).length : object.v instanceof Slice ? object.v.length : 0;
+    const size =
+      typeof object.v === "string" ? bytes(object.v).length : object.v instanceof Slice ? object.v.length : 0;
     const [low, high] = [bound(x.low, 0), bound(x.high, size)];
     if (object.v !== null && typeof object.v !== "string" && !(object.v instanceof Slice))
       throw new Stop("type", "cannot be sliced");
     if (low < 0 || low > high || high > size) throw new Stop("range", "slice bounds out of range");
-    if (typeof object.v === "string") return { v: fromBytes(bytes(object.v).subarray(low, high)), t: isString(object.t) ? STRING : ANY };
+    if (typeof object.v === "string")
+      return { v: fromBytes(bytes(object.v).subarray(low, high)), t: isString(object.t) ? STRING : ANY };
     if (object.v === null) return object;
     const max = bound(x.max, object.v.room);
-    if (x.max !== undefined && (max < high || max > object.v.room)) throw new Stop("range", "slice bounds out of range");
+    if (x.max !== undefined && (max < high || max > object.v.room))
+      throw new Stop("range", "slice bounds out of range");
     const part = new Slice(object.v.store, object.v.from + low, high - low, max - low);
     part.frozen = object.v.frozen;
     return { v: part, t: object.t };
@@ -343,16 +372,14 @@ export abstract class Expressions {
 
   /** A slice of the whole array: writes through either are seen by both. */
   private overArray(array: Composite): Slice {
-    const store = new Proxy<Value[]>(
-      [],
-      {
-        get: (target, key) => (typeof key === "string" && /^\d+$/.test(key) ? array.parts.get(BigInt(key)) : Reflect.get(target, key)),
-        set: (_target, key, v: Value) => {
-          array.parts.set(BigInt(String(key)), v);
-          return true;
-        },
+    const store = new Proxy<Value[]>([], {
+      get: (target, key) =>
+        typeof key === "string" && /^\d+$/.test(key) ? array.parts.get(BigInt(key)) : Reflect.get(target, key),
+      set: (_target, key, v: Value) => {
+        array.parts.set(BigInt(String(key)), v);
+        return true;
       },
-    );
+    });
     return new Slice(store, 0, array.parts.size, array.parts.size);
   }
 
@@ -394,7 +421,16 @@ export abstract class Expressions {
         const field = type.fields.get(name)!;
         made.parts.set(name, stored(convert(this.value(e.value, env, frame, field), field)));
       });
-      return { v: t.k === "struct" ? made : new Pointer(() => made, () => undefined), t };
+      return {
+        v:
+          t.k === "struct"
+            ? made
+            : new Pointer(
+                () => made,
+                () => undefined,
+              ),
+        t,
+      };
     }
     if (t.k === "array" || (t.k === "slice" && x.elements.some((e) => e.key !== undefined))) {
       let [at, n] = [0n, t.k === "array" ? t.n : -1];
@@ -574,7 +610,13 @@ export abstract class Expressions {
         const t: Type = list.t.k === "slice" ? list.t : { k: "slice", e: ANY };
         const element = (t as { e: Type }).e;
         const more = this.arguments({ ...x, args: x.args.slice(1) }, env, frame, [element]);
-        return { v: append(list.v, more.map((m) => stored(convert(m, element)))), t };
+        return {
+          v: append(
+            list.v,
+            more.map((m) => stored(convert(m, element))),
+          ),
+          t,
+        };
       }
       case "delete": {
         this.meet("function delete");

@@ -105,7 +105,12 @@ export class Interpreter extends Expressions {
       case "update": {
         const one: Typed = { v: 1n, t: { k: "untyped", of: "int" } };
         const current = this.value(n.x, env, frame);
-        this.store(n.x, arithmetic(n.op, current, n.value === undefined ? one : this.value(n.value, env, frame)), env, frame);
+        this.store(
+          n.x,
+          arithmetic(n.op, current, n.value === undefined ? one : this.value(n.value, env, frame)),
+          env,
+          frame,
+        );
         return undefined;
       }
       case "if": {
@@ -166,11 +171,18 @@ export class Interpreter extends Expressions {
     const outer = env.names.get("itea");
     if (n.params === undefined) {
       const out: string[] = [];
-      const signal = this.list(n.body, new Env(env), { ...frame, out });
-      if (signal !== undefined) return signal;
+      // A return ends the body, not what it stands in.
+      this.list(n.body, new Env(env), { ...frame, out });
       env.names.set("itea", { v: out.join(""), t: STRING });
     } else {
-      const macro = { kind: "macro", name: "itea", params: n.params, result: undefined, body: n.body, at: n.at } as const;
+      const macro = {
+        kind: "macro",
+        name: "itea",
+        params: n.params,
+        result: undefined,
+        body: n.body,
+        at: n.at,
+      } as const;
       env.names.set("itea", this.macro(macro, env, frame));
     }
     const signal = this.statement(n.statement, env, frame);
@@ -194,7 +206,9 @@ export class Interpreter extends Expressions {
     }
     if (n.values.length === 1 && n.names.length > 1) {
       const all = this.several(n.values[0]!, n.names.length, env, frame);
-      n.names.forEach(({ name }, i) => this.introduce(name, t === undefined ? all[i]! : { v: convert(all[i]!, t), t }, into));
+      n.names.forEach(({ name }, i) =>
+        this.introduce(name, t === undefined ? all[i]! : { v: convert(all[i]!, t), t }, into),
+      );
       return;
     }
     const values = n.values.map((x) => {
@@ -243,7 +257,8 @@ export class Interpreter extends Expressions {
         if (object.v instanceof Composite) {
           const at = typeof key === "string" ? key : (key as bigint);
           if (!object.v.parts.has(at)) throw new Stop("range", "index out of range");
-          const part = t.k === "struct" ? t.fields.get(left.kind === "selector" ? left.name : "")! : t.k === "array" ? t.e : ANY;
+          const part =
+            t.k === "struct" ? t.fields.get(left.kind === "selector" ? left.name : "")! : t.k === "array" ? t.e : ANY;
           object.v.parts.set(at, stored(convert(x, part)));
           return;
         }
@@ -369,7 +384,9 @@ export class Interpreter extends Expressions {
     const isNil = (type: TypeNode): boolean => type.kind === "named" && type.name === "nil";
     let chosen = n.cases.findIndex((c) => {
       if (n.ofType)
-        return c.types?.some((type) => (isNil(type) ? tag!.v === null : this.holds(tag!.v, this.type(scope, type)))) ?? false;
+        return (
+          c.types?.some((type) => (isNil(type) ? tag!.v === null : this.holds(tag!.v, this.type(scope, type)))) ?? false
+        );
       return (
         c.values?.some((x) => {
           const given = this.value(x, scope, frame);
@@ -384,7 +401,11 @@ export class Interpreter extends Expressions {
       const inner = new Env(scope);
       if (n.binding !== undefined && tag !== undefined) {
         const only = c.types?.length === 1 && !isNil(c.types[0]!) ? this.type(scope, c.types[0]!) : ANY;
-        this.introduce(n.binding, { v: only.k === "any" ? tag.v : convert({ v: tag.v, t: ANY }, only), t: only }, inner);
+        this.introduce(
+          n.binding,
+          { v: only.k === "any" ? tag.v : convert({ v: tag.v, t: ANY }, only), t: only },
+          inner,
+        );
       }
       const signal = this.list(c.body, inner, frame);
       if (signal !== undefined) {

@@ -241,7 +241,10 @@ export function contains(container: Value, item: Value): boolean {
     throw new Stop("type", "contains on a string");
   }
   if (container instanceof Slice)
-    return container.items.some((own) => (typeof own === "object" || typeof wanted === "object" ? own === wanted : settle(own) === wanted));
-  if (container instanceof Table) return container.find(typeof wanted === "number" ? decimal(wanted) : wanted) !== undefined;
+    return container.items.some((own) =>
+      typeof own === "object" || typeof wanted === "object" ? own === wanted : settle(own) === wanted,
+    );
+  if (container instanceof Table)
+    return container.find(typeof wanted === "number" ? decimal(wanted) : wanted) !== undefined;
   throw new Stop("type", "contains");
 }

@@ -110,7 +110,10 @@ export class Failure {
 
 /** An object of the host, by its methods. */
 export class Host {
-  readonly methods: ReadonlyMap<string, { readonly results: readonly Type[]; readonly run: (args: Value[]) => Value[] }>;
+  readonly methods: ReadonlyMap<
+    string,
+    { readonly results: readonly Type[]; readonly run: (args: Value[]) => Value[] }
+  >;
   readonly members: ReadonlyMap<string, Value>;
 
   constructor(methods: Host["methods"], members: ReadonlyMap<string, Value> = new Map()) {
@@ -119,7 +122,19 @@ export class Host {
   }
 }
 
-export type Value = null | string | boolean | bigint | number | Slice | Table | Composite | Pointer | Func | Failure | Host;
+export type Value =
+  | null
+  | string
+  | boolean
+  | bigint
+  | number
+  | Slice
+  | Table
+  | Composite
+  | Pointer
+  | Func
+  | Failure
+  | Host;
 
 /** What ends a run. `kind` is what the engine's own error is compared by. */
 export class Stop extends Error {
@@ -155,7 +170,12 @@ export type Type =
   | { readonly k: "array"; readonly n: number; readonly e: Type }
   | { readonly k: "struct"; readonly fields: Map<string, Type> }
   | { readonly k: "map"; readonly key: Type; readonly e: Type }
-  | { readonly k: "func"; readonly params: readonly Type[]; readonly variadic: boolean; readonly results: readonly Type[] };
+  | {
+      readonly k: "func";
+      readonly params: readonly Type[];
+      readonly variadic: boolean;
+      readonly results: readonly Type[];
+    };
 
 export const ANY: Type = { k: "any" };
 export const STRING: Type = { k: "string" };
@@ -176,7 +196,7 @@ export function bytes(s: string): Buffer {
 /** The string of some bytes. */
 export function fromBytes(given: Buffer): string {
   let out = "";
-  for (let i = 0; i < given.length; ) {
+  for (let i = 0; i < given.length;) {
     const [length] = [4, 3, 2, 1].filter((n) => i + n <= given.length && isCharacter(given.subarray(i, i + n)));
     out += length === undefined ? String.fromCharCode(0xdc00 + given[i]!) : given.toString("utf8", i, i + length);
     i += length ?? 1;
@@ -205,7 +225,9 @@ export function fromJson(v: unknown, frozen = true): Value {
     slice.frozen = frozen;
     return slice;
   }
-  const table = Table.of(Object.keys(v).map((key) => [key, fromJson(Object.getOwnPropertyDescriptor(v, key)!.value, frozen)]));
+  const table = Table.of(
+    Object.keys(v).map((key) => [key, fromJson(Object.getOwnPropertyDescriptor(v, key)!.value, frozen)]),
+  );
   table.frozen = frozen;
   return table;
 }
@@ -250,7 +272,14 @@ export function verb(v: Value): string {
 }
 
 /** Text inside a concatenation. */
-export const text = (v: Value): string => (v === null ? "" : v instanceof Slice || v instanceof Table ? verb(v) : typeof v === "object" && !(v instanceof Failure) ? verb(v) : show(v));
+export const text = (v: Value): string =>
+  v === null
+    ? ""
+    : v instanceof Slice || v instanceof Table
+      ? verb(v)
+      : typeof v === "object" && !(v instanceof Failure)
+        ? verb(v)
+        : show(v);
 
 export function truth(v: Value): boolean {
   if (v === null || v === false || v === "" || v === 0n || v === 0) return false;

@@ -1,10 +1,11 @@
 /** Encodings, hashes, JSON, YAML and random bytes. */
 import { createHash, createHmac } from "node:crypto";
-import { parseDocument, stringify } from "yaml";
+import { parseDocument, stringify, visit } from "yaml";
 import { bytesOfText, textOfBytes } from "../runtime/bytes.ts";
 import { TemplateFault } from "../runtime/faults.ts";
 import { setMember } from "../runtime/guards.ts";
 import { ErrorValue } from "../runtime/host.ts";
+import { short } from "../runtime/numbers.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { define, type TemplateFunction } from "./define.ts";
 import { isMap } from "./maps.ts";
@@ -174,8 +175,7 @@ export const encodingFunctions: readonly TemplateFunction[] = [
     doc: "YAML text with sorted keys. Functions fail.",
     examples: [['{{ marshalYAML(map[string]any{"b": []any{1, "x"}, "a": nil}) }}', "a: null\nb:\n  - 1\n  - x\n"]],
     run: (runtime: Runtime, value: unknown) => {
-      const plain: unknown = JSON.parse(jsonText(runtime, value));
-      return stringify(plain, { lineWidth: 0, aliasDuplicateObjects: false });
+      return stringify(exactJson(jsonText(runtime, value)), { lineWidth: 0, aliasDuplicateObjects: false });
     },
   }),
   define({
@@ -192,7 +192,7 @@ export const encodingFunctions: readonly TemplateFunction[] = [
     effect: true,
     run: (runtime: Runtime, text: string, target: unknown) => {
       runtime.charge(8 + text.length);
-      return filled(target, "unmarshalJSON: this is no JSON object", () => JSON.parse(text) as unknown);
+      return filled(target, "unmarshalJSON: this is no JSON object", () => exactJson(text));
     },
   }),
   define({
@@ -227,11 +227,32 @@ export const encodingFunctions: readonly TemplateFunction[] = [
 const forWeb = (json: string): string =>
   json.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
+/** A whole number: an int where 64 bits hold it, else a float. */
+const exactly = (v: bigint): number | bigint => (BigInt.asIntN(64, v) === v ? short(v) : Number(v));
+
+/** JSON whose whole numbers are exact. */
+function exactJson(text: string): unknown {
+  const revive = (_: string, v: unknown, { source }: { source?: string }): unknown =>
+    typeof v === "number" && source !== undefined && /^-?\d{16,}$/.test(source) ? exactly(BigInt(source)) : v;
+  return JSON.parse(text, revive as (key: string, value: unknown) => unknown);
+}
+
 function yamlValue(text: string, fn: string): unknown {
-  const document = parseDocument(text, { schema: "core", uniqueKeys: true, prettyErrors: false, logLevel: "error" });
+  const document = parseDocument(text, {
+    schema: "core",
+    uniqueKeys: true,
+    prettyErrors: false,
+    logLevel: "error",
+    intAsBigInt: true,
+  });
   const error = document.errors[0];
   if (error !== undefined)
     throw new TemplateFault(`${fn}: ${error.code === "MULTIPLE_DOCS" ? "more than one document" : error.message}`);
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === "bigint") node.value = exactly(node.value);
+    },
+  });
   try {
     return (document.toJS({ maxAliasCount: 50 }) as unknown) ?? null;
   } catch (cause) {

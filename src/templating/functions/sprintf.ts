@@ -2,7 +2,6 @@
 import type { Runtime } from "../runtime/runtime.ts";
 import { bytesOfText } from "../runtime/bytes.ts";
 import { format, kindOf } from "../runtime/text.ts";
-import { FloatValue } from "../runtime/values.ts";
 
 const VERB = /%([-+# 0]*)(\d+)?(?:\.(\d+)?)?([a-zA-Z%])/g;
 
@@ -43,11 +42,8 @@ function one(verb: string, v: unknown, flags: string, precision: number | undefi
         ? ` ${text}`
         : text;
   const integer = typeof v === "bigint" || Number.isInteger(v) ? (v as bigint | number) : undefined;
-  const float = FloatValue.is(v)
-    ? FloatValue.number(v)
-    : typeof v === "number" && integer === undefined
-      ? v
-      : undefined;
+  // Functions get whole floats as plain numbers: the verbs of floats take every number.
+  const float = typeof v === "number" || typeof v === "bigint" ? Number(v) : undefined;
   const wrong = (): string => `%!${verb}(${kindOf(v)}=${format(v)})`;
   switch (verb) {
     case "v":

@@ -1,11 +1,14 @@
 /** Encodings, hashes, documents, networks, certificates. */
 import { createHash, createHmac, createPrivateKey, X509Certificate } from "node:crypto";
-import { bytes, fromBytes, fromJson, Table, type Value } from "../values.ts";
+import { bytes, fromBytes, Table, type Value } from "../values.ts";
 import type { Row } from "./index.ts";
-import { failing, itemsOf, listOf, member, scalar } from "./scalars.ts";
+import { failing, itemsOf, listOf, member, parsed, scalar } from "./scalars.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const digest = (name: string): Row => ["string -> string", (_, s: string) => createHash(name).update(bytes(s)).digest("hex")];
+const digest = (name: string): Row => [
+  "string -> string",
+  (_, s: string) => createHash(name).update(bytes(s)).digest("hex"),
+];
 const keyed = (name: string): Row => [
   "string, string -> string",
   (_, s: string, key: string) => createHmac(name, bytes(key)).update(bytes(s)).digest("base64"),
@@ -71,7 +74,10 @@ function certificate(pem: string, key: string): Table {
 
 /** Dotted keys, `['key']`, `[0]` and `[*]`, taken from the left. */
 function jsonpath(v: Value, path: string): Value {
-  const rest = path.replace(/^\s*\{/, "").replace(/\}\s*$/, "").replace(/^\s*\$/, "");
+  const rest = path
+    .replace(/^\s*\{/, "")
+    .replace(/\}\s*$/, "")
+    .replace(/^\s*\$/, "");
   if (rest === "") return v;
   const step = /^\.?(?:\[(\d+)\]|\[(\*)\]|\['([^']*)'\]|\["([^"]*)"\]|(\*)|([^.[\]]+))(.*)$/s.exec(rest);
   if (step === null) return failing("jsonpathGet");
@@ -80,7 +86,8 @@ function jsonpath(v: Value, path: string): Value {
     const all = v instanceof Table ? v.keys.map((key) => v.find(key)!.value) : itemsOf(v);
     return v === null ? null : listOf(all.map((item) => jsonpath(item, after)).filter((item) => item !== null));
   }
-  const next = element === undefined ? member(v, single ?? double ?? name ?? "") : (itemsOf(v)[Number(element)] ?? null);
+  const next =
+    element === undefined ? member(v, single ?? double ?? name ?? "") : (itemsOf(v)[Number(element)] ?? null);
   return next === null ? null : jsonpath(next, after);
 }
 
@@ -116,7 +123,7 @@ export const encodingFunctions: Readonly<Record<string, Row>> = {
       // Generated documents are JSON; the only duplicate key among them is this one.
       if (text.includes('"a": 1, "a"')) return failing("parse_yaml");
       try {
-        return fromJson(JSON.parse(text), false);
+        return parsed(text);
       } catch {
         return failing("parse_yaml");
       }
@@ -124,6 +131,8 @@ export const encodingFunctions: Readonly<Record<string, Row>> = {
   ],
   jsonpathGet: ["any, string -> any", (_, v: Value, path: string) => jsonpath(v, path)],
   cidr_partition: ["any -> map[string]any", (_, list: Value) => partition(itemsOf(list).map(scalar))],
-  certificate_info: ["any, any -> map[string]any", (_, pem: Value, key: Value) => certificate(scalar(pem), scalar(key))],
+  certificate_info: [
+    "any, any -> map[string]any",
+    (_, pem: Value, key: Value) => certificate(scalar(pem), scalar(key)),
+  ],
 };
-

@@ -53,8 +53,11 @@ function native([signature, run, typed]: Row): Native {
 }
 
 export const functionTable: ReadonlyMap<string, Native> = new Map(
-  Object.entries({ ...valueFunctions, ...stringFunctions, ...listFunctions, ...encodingFunctions, ...moreFunctions }).map(([name, row]) => [
-    name,
-    native(row),
-  ]),
+  Object.entries({
+    ...valueFunctions,
+    ...stringFunctions,
+    ...listFunctions,
+    ...encodingFunctions,
+    ...moreFunctions,
+  }).map(([name, row]) => [name, native(row)]),
 );

@@ -1,10 +1,24 @@
 /** Lists: selection, grouping, sorting. */
-import { bounded, bytes, bytewise, Func, isNumber, settle, Slice, Table, truth, verb, type Type, type Value } from "../values.ts";
+import {
+  bounded,
+  bytes,
+  bytewise,
+  Func,
+  isNumber,
+  settle,
+  Slice,
+  Table,
+  truth,
+  verb,
+  type Type,
+  type Value,
+} from "../values.ts";
 import { globMatches } from "./glob.ts";
 import type { Row } from "./index.ts";
 import { along, failing, itemsOf, json, listOf, member, scalar } from "./scalars.ts";
 
-const sameAsFirst = (args: readonly Type[]): Type => (args[0]?.k === "slice" ? args[0] : { k: "slice", e: { k: "any" } });
+const sameAsFirst = (args: readonly Type[]): Type =>
+  args[0]?.k === "slice" ? args[0] : { k: "slice", e: { k: "any" } };
 
 function invoke(f: Func | null, item: Value): Value {
   return f === null ? failing("call of a nil function") : f.call(item);
@@ -107,16 +121,28 @@ export const listFunctions: Readonly<Record<string, Row>> = {
     (_, items: Value, pattern: string) =>
       listOf(
         itemsOf(items).filter((item) => {
-          const name = typeof item === "string" ? item : item instanceof Table ? member(item, "name") : failing("glob_match");
+          const name =
+            typeof item === "string" ? item : item instanceof Table ? member(item, "name") : failing("glob_match");
           return globMatches(pattern, typeof name === "string" ? name : failing("glob_match: no name"));
         }),
       ),
     sameAsFirst,
   ],
-  map_extract: ["any, string -> []any", (_, items: Value, path: string) => listOf(itemsOf(items).map((item) => along(item, path)))],
+  map_extract: [
+    "any, string -> []any",
+    (_, items: Value, path: string) => listOf(itemsOf(items).map((item) => along(item, path))),
+  ],
   map: ["any, func -> []any", (_, items: Value, f: Func) => listOf(itemsOf(items).map((item) => invoke(f, item)))],
-  filter: ["any, func -> []any", (_, items: Value, f: Func) => listOf(itemsOf(items).filter((item) => truth(invoke(f, item)))), sameAsFirst],
-  reject: ["any, func -> []any", (_, items: Value, f: Func) => listOf(itemsOf(items).filter((item) => !truth(invoke(f, item)))), sameAsFirst],
+  filter: [
+    "any, func -> []any",
+    (_, items: Value, f: Func) => listOf(itemsOf(items).filter((item) => truth(invoke(f, item)))),
+    sameAsFirst,
+  ],
+  reject: [
+    "any, func -> []any",
+    (_, items: Value, f: Func) => listOf(itemsOf(items).filter((item) => !truth(invoke(f, item)))),
+    sameAsFirst,
+  ],
   flat_map: [
     "any, func -> []any",
     (_, items: Value, f: Func) =>
@@ -135,7 +161,8 @@ export const listFunctions: Readonly<Record<string, Row>> = {
   ],
   count_by: [
     "any, any -> map[string]any",
-    (_, items: Value, key: Value) => Table.of([...groups(items, key)].map(([name, group]) => [name, BigInt(group.length)])),
+    (_, items: Value, key: Value) =>
+      Table.of([...groups(items, key)].map(([name, group]) => [name, BigInt(group.length)])),
   ],
   index_by: [
     "any, any -> map[string]any",
@@ -145,8 +172,10 @@ export const listFunctions: Readonly<Record<string, Row>> = {
     "any, string, ...any -> []any",
     (_, items: Value, attr: string, ...test: Value[]) => {
       const [op, wanted = null] = test;
-      if (test.length > 0 && (typeof op !== "string" || !["eq", "ne", "in"].includes(op) || test.length !== 2)) failing("selectattr");
-      const same = (a: Value, b: Value): boolean => (typeof a === "string" ? a : verb(settle(a))) === (typeof b === "string" ? b : verb(settle(b)));
+      if (test.length > 0 && (typeof op !== "string" || !["eq", "ne", "in"].includes(op) || test.length !== 2))
+        failing("selectattr");
+      const same = (a: Value, b: Value): boolean =>
+        (typeof a === "string" ? a : verb(settle(a))) === (typeof b === "string" ? b : verb(settle(b)));
       return listOf(
         itemsOf(items).filter((item) => {
           if (item === null) return false;
@@ -162,7 +191,12 @@ export const listFunctions: Readonly<Record<string, Row>> = {
   sort_strings: [
     "any -> []string",
     (_, items: Value) =>
-      listOf(sorted(itemsOf(items).map((item) => (typeof item === "string" ? item : verb(settle(item)))), (a, b) => bytewise(a as string, b as string))),
+      listOf(
+        sorted(
+          itemsOf(items).map((item) => (typeof item === "string" ? item : verb(settle(item)))),
+          (a, b) => bytewise(a as string, b as string),
+        ),
+      ),
   ],
   sort_ints: [
     "any -> []int",
@@ -186,4 +220,3 @@ export const listFunctions: Readonly<Record<string, Row>> = {
         .join(separator),
   ],
 };
-

@@ -1,15 +1,34 @@
 /** Conversions of numbers, documents, regular expressions as values, times, archives, conditions. */
 import { createPublicKey } from "node:crypto";
 import { gunzipSync } from "node:zlib";
-import { BOOL, bytes, bytewise, Failure, fromJson, Func, Host, INT, isNumber, settle, show, Slice, STRING, Table, type Type, type Value } from "../values.ts";
+import {
+  BOOL,
+  bytes,
+  bytewise,
+  Failure,
+  Func,
+  Host,
+  INT,
+  isNumber,
+  settle,
+  show,
+  Slice,
+  STRING,
+  Table,
+  type Type,
+  type Value,
+} from "../values.ts";
 import type { Row } from "./index.ts";
-import { failing, itemsOf, json, listOf, member, scalar } from "./scalars.ts";
+import { failing, itemsOf, json, listOf, member, parsed, scalar } from "./scalars.ts";
 
 /** The instant of every render of the property tests, in milliseconds. */
 export const INSTANT = Date.UTC(2026, 10, 30, 7, 55);
 const STRINGS: Type = { k: "slice", e: STRING };
 
-const method = (t: Type, run: (...args: never[]) => Value) => ({ results: [t], run: (args: Value[]) => [run(...(args as never[]))] });
+const method = (t: Type, run: (...args: never[]) => Value) => ({
+  results: [t],
+  run: (args: Value[]) => [run(...(args as never[]))],
+});
 
 function regexp(pattern: string): Host {
   let matcher: RegExp;
@@ -52,7 +71,10 @@ function time(ms: number): Host {
   };
   return new Host(
     new Map([
-      ["Format", method(STRING, (layout: string) => layout.replace(/2006|01|02|15|04|05|Mon|Jan|MST/g, (part) => parts[part]!))],
+      [
+        "Format",
+        method(STRING, (layout: string) => layout.replace(/2006|01|02|15|04|05|Mon|Jan|MST/g, (part) => parts[part]!)),
+      ],
       ["Unix", method(INT, () => BigInt(Math.floor(ms / 1000)))],
       ["Year", method(INT, () => BigInt(t.getUTCFullYear()))],
       ["Hour", method(INT, () => BigInt(t.getUTCHours()))],
@@ -80,7 +102,8 @@ function yaml(v: Value, margin = ""): string {
     return v.keys
       .map((key) => {
         const inner = v.find(key)!.value;
-        const nested = (inner instanceof Table && inner.entries.size > 0) || (inner instanceof Slice && inner.length > 0);
+        const nested =
+          (inner instanceof Table && inner.entries.size > 0) || (inner instanceof Slice && inner.length > 0);
         return `${margin}${show(key)}:${nested ? `\n${yaml(inner, `${margin}  `)}` : ` ${yaml(inner)}\n`}`;
       })
       .join("");
@@ -88,12 +111,18 @@ function yaml(v: Value, margin = ""): string {
   return json(v);
 }
 
-const html = (text: string): string => text.replaceAll("<", "\\u003c").replaceAll(">", "\\u003e").replaceAll("&", "\\u0026").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+const html = (text: string): string =>
+  text
+    .replaceAll("<", "\\u003c")
+    .replaceAll(">", "\\u003e")
+    .replaceAll("&", "\\u0026")
+    .replaceAll("\u2028", "\\u2028")
+    .replaceAll("\u2029", "\\u2029");
 
 /** Of duplicate keys JSON takes the last; YAML refuses them. */
 function unmarshal(text: string, target: Table, duplicates: boolean): Value {
   try {
-    const read = fromJson(JSON.parse(text), false);
+    const read = parsed(text);
     if (!(read instanceof Table) || (!duplicates && text.includes('"a": 1, "a"'))) return new Failure("no object");
     for (const key of read.keys) target.put(key, read.find(key)!.value);
     return null;
@@ -107,7 +136,7 @@ function untar(archive: string): Table {
   if (packed[0] !== 0x1f || packed[1] !== 0x8b) return failing("untar_gz");
   const data = gunzipSync(packed);
   const files = new Table();
-  for (let at = 0; at + 512 <= data.length && data[at] !== 0; ) {
+  for (let at = 0; at + 512 <= data.length && data[at] !== 0;) {
     const text = (from: number, to: number): string => data.toString("utf8", at + from, at + to).replace(/\0.*$/s, "");
     const size = Number.parseInt(text(124, 136), 8);
     const name = text(0, 100);
@@ -189,7 +218,8 @@ export const moreFunctions: Readonly<Record<string, Row>> = {
   parseInt: ["string, int -> int, error", (_, text: string, base: bigint) => parseInt(text, base)],
   parseFloat: [
     "string -> float64, error",
-    (_, s: string) => (/^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$/.test(s) ? Number(s) : failing("parseFloat")),
+    (_, s: string) =>
+      /^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$/.test(s) ? Number(s) : failing("parseFloat"),
   ],
   marshalJSON: ["any -> string, error", (_, v: Value) => html(json(v))],
   marshalJSONIndent: [
@@ -198,8 +228,14 @@ export const moreFunctions: Readonly<Record<string, Row>> = {
   ],
   marshalYAML: ["any -> string, error", (_, v: Value) => yaml(v)],
   unmarshalJSON: ["string, map[string]any -> error", (_, text: string, target: Table) => unmarshal(text, target, true)],
-  unmarshalYAML: ["string, map[string]any -> error", (_, text: string, target: Table) => unmarshal(text, target, false)],
-  randBytes: ["int -> []int", (_, n: bigint) => listOf(Array.from({ length: n < 0n ? failing("randBytes") : Number(n) }, () => 0n))],
+  unmarshalYAML: [
+    "string, map[string]any -> error",
+    (_, text: string, target: Table) => unmarshal(text, target, false),
+  ],
+  randBytes: [
+    "int -> []int",
+    (_, n: bigint) => listOf(Array.from({ length: n < 0n ? failing("randBytes") : Number(n) }, () => 0n)),
+  ],
   jsonpathSet: [
     "any, string, any -> any",
     (_, item: Value, path: string, value: Value) => setAt(item, path.replace(/^\$\./, "").split("."), value),
@@ -216,7 +252,12 @@ export const moreFunctions: Readonly<Record<string, Row>> = {
   condition: [
     "string, string, string, string, any, string -> map[string]any",
     (_, type: string, status: string, reason: string, message: string, generation: Value, at: string) => {
-      if (type === "" || !["True", "False", "Unknown"].includes(status) || !/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason)) return failing("condition");
+      if (
+        type === "" ||
+        !["True", "False", "Unknown"].includes(status) ||
+        !/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason)
+      )
+        return failing("condition");
       return Table.of([
         ["type", type],
         ["status", status],
@@ -242,7 +283,7 @@ export const moreFunctions: Readonly<Record<string, Row>> = {
       const parts: string[] = [];
       let rest = s;
       while (rest !== "" || parts.length === 0) {
-        const at = by === "" ? [...rest][0]?.length ?? 0 : rest.indexOf(by);
+        const at = by === "" ? ([...rest][0]?.length ?? 0) : rest.indexOf(by);
         const end = by === "" ? at : at + by.length;
         const last = at === -1 || (n > 0n && BigInt(parts.length) === n - 1n) || (by === "" && end >= rest.length);
         if (last) {
@@ -272,4 +313,3 @@ export const moreFunctions: Readonly<Record<string, Row>> = {
         .join(""),
   ],
 };
-

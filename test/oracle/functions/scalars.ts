@@ -1,5 +1,5 @@
 /** What many functions of the oracle do with their arguments. */
-import { Failure, Func, Host, settle, show, Slice, Stop, Table, type Value } from "../values.ts";
+import { Failure, fromJson, Func, Host, settle, show, Slice, Stop, Table, type Value } from "../values.ts";
 
 /** Text of a scalar; slices and maps fail. */
 export function scalar(v: Value): string {
@@ -23,7 +23,10 @@ export function member(v: Value, key: string): Value {
 
 /** `a.b.[0]`, with or without `$.`. */
 export function along(v: Value, path: string): Value {
-  const steps = path.replace(/^\$/, "").split(".").filter((step, i) => step !== "" || i > 0);
+  const steps = path
+    .replace(/^\$/, "")
+    .split(".")
+    .filter((step, i) => step !== "" || i > 0);
   let at = v;
   for (const step of steps) {
     const element = /^\[(\d+)\]$/.exec(step)?.[1];
@@ -31,6 +34,13 @@ export function along(v: Value, path: string): Value {
     else at = member(at, step);
   }
   return at;
+}
+
+/** JSON as the language reads it: whole numbers are exact. Throws on wrong syntax. */
+export function parsed(text: string): Value {
+  const exact = (_: string, v: unknown, { source }: { source?: string }): unknown =>
+    typeof v === "number" && /^-?\d+$/.test(source ?? "") ? BigInt(source!) : v;
+  return fromJson(JSON.parse(text, exact as (key: string, value: unknown) => unknown), false);
 }
 
 /** JSON text; `pad` indents it. */
@@ -46,7 +56,9 @@ export function json(given: Value, pad = "", margin = ""): string {
   const parts =
     v instanceof Slice
       ? v.items.map((item) => json(item, pad, inner))
-      : v.keys.map((key) => `${JSON.stringify(String(key))}:${pad === "" ? "" : " "}${json(v.find(key)!.value, pad, inner)}`);
+      : v.keys.map(
+          (key) => `${JSON.stringify(String(key))}:${pad === "" ? "" : " "}${json(v.find(key)!.value, pad, inner)}`,
+        );
   const [open, close] = v instanceof Slice ? ["[", "]"] : ["{", "}"];
   if (parts.length === 0) return open + close;
   if (pad === "") return open + parts.join(",") + close;

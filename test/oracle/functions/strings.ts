@@ -56,7 +56,12 @@ function split(s: string, separator: string, limit = -1): string[] {
 }
 
 const replace = (s: string, from: string, to: string): string =>
-  from === "" ? to + chars(s).map((c) => c + to).join("") : split(s, from).join(to);
+  from === ""
+    ? to +
+      chars(s)
+        .map((c) => c + to)
+        .join("")
+    : split(s, from).join(to);
 
 const offset = (s: string, at: number): bigint => (at < 0 ? -1n : BigInt(bytes(s.slice(0, at)).length));
 
@@ -79,7 +84,8 @@ function kebab(s: string): string {
   for (let i = 0; i < all.length; i++) {
     const open = out !== "" && out.at(-1) !== "-";
     if (is(/^(\p{Ll}|\p{Nd})$/u, i)) out += all[i];
-    else if (is(/^\p{Lu}$/u, i)) out += (open && (is(/^\p{Ll}$/u, i - 1) || is(/^\p{Ll}$/u, i + 1)) ? "-" : "") + lower(all[i]!);
+    else if (is(/^\p{Lu}$/u, i))
+      out += (open && (is(/^\p{Ll}$/u, i - 1) || is(/^\p{Ll}$/u, i + 1)) ? "-" : "") + lower(all[i]!);
     else if (open) out += "-";
   }
   return out.at(-1) === "-" ? out.slice(0, -1) : out;
@@ -99,14 +105,33 @@ function abbreviate(given: string, n: number): string {
 }
 
 function indent(given: Value, ...[width = 4n, first = false, blank = false]: Value[]): string {
-  const pad = typeof width === "string" ? width : isNumber(width) ? " ".repeat(Number(width) < 0 ? failing("indent") : bounded(Number(width))) : failing("indent");
+  const pad =
+    typeof width === "string"
+      ? width
+      : isNumber(width)
+        ? " ".repeat(Number(width) < 0 ? failing("indent") : bounded(Number(width)))
+        : failing("indent");
   return split(scalar(given), "\n")
     .map((line, i) => ((i === 0 && !truth(first)) || (strip(line) === "" && !truth(blank)) ? line : pad + line))
     .join("\n");
 }
 
 const kind = (v: Value): string =>
-  v === null ? "nil" : typeof v === "bigint" ? "int" : typeof v === "number" ? "float64" : typeof v === "boolean" ? "bool" : typeof v === "string" ? "string" : v instanceof Slice ? "[]any" : v instanceof Table ? "map[string]any" : "func";
+  v === null
+    ? "nil"
+    : typeof v === "bigint"
+      ? "int"
+      : typeof v === "number"
+        ? "float64"
+        : typeof v === "boolean"
+          ? "bool"
+          : typeof v === "string"
+            ? "string"
+            : v instanceof Slice
+              ? "[]any"
+              : v instanceof Table
+                ? "map[string]any"
+                : "func";
 
 function sprintf(format: string, given: readonly Value[]): string {
   const values = given.map(settle);
@@ -151,7 +176,8 @@ function sprintf(format: string, given: readonly Value[]): string {
 }
 
 function formatted(c: string, v: Value, flags: string, precision: number | undefined): string {
-  const signed = (s: string): string => (s.startsWith("-") ? s : flags.includes("+") ? `+${s}` : flags.includes(" ") ? ` ${s}` : s);
+  const signed = (s: string): string =>
+    s.startsWith("-") ? s : flags.includes("+") ? `+${s}` : flags.includes(" ") ? ` ${s}` : s;
   if (c === "v") return verb(v);
   if (c === "T") return kind(v);
   if (c === "s" && typeof v === "string") return precision === undefined ? v : chars(v).slice(0, precision).join("");
@@ -167,7 +193,7 @@ function formatted(c: string, v: Value, flags: string, precision: number | undef
     const s = [...bytes(v)].map((b) => b.toString(16).padStart(2, "0")).join("");
     return c === "X" ? s.toUpperCase() : s;
   }
-  if (c === "f" && typeof v === "number") return signed(v.toFixed(precision ?? 6));
+  if (c === "f" && isNumber(v)) return signed(Number(v).toFixed(precision ?? 6));
   return `%!${c}(${kind(v)}=${verb(v)})`;
 }
 
@@ -178,10 +204,19 @@ export const stringFunctions: Readonly<Record<string, Row>> = {
   toUpper: ["string -> string", (_, s: string) => upper(s)],
   title: ["any -> string", (_, s: Value) => title(scalar(s))],
   capitalize: ["string -> string", (_, s: string) => capital(s)],
-  capitalizeAll: ["string -> string", (_, s: string) => chars(s).map((c, i, all) => (i === 0 || separator(all[i - 1]!) ? upper(c) : c)).join("")],
+  capitalizeAll: [
+    "string -> string",
+    (_, s: string) =>
+      chars(s)
+        .map((c, i, all) => (i === 0 || separator(all[i - 1]!) ? upper(c) : c))
+        .join(""),
+  ],
   toKebab: ["string -> string", (_, s: string) => kebab(s)],
   abbreviate: ["string, int -> string", (_, s: string, n: bigint) => abbreviate(s, Number(n))],
-  replace: ["any, any, any -> string", (_, s: Value, from: Value, to: Value) => replace(scalar(s), scalar(from), scalar(to))],
+  replace: [
+    "any, any, any -> string",
+    (_, s: Value, from: Value, to: Value) => replace(scalar(s), scalar(from), scalar(to)),
+  ],
   replaceAll: ["string, string, string -> string", (_, s: string, from: string, to: string) => replace(s, from, to)],
   split: ["string, string -> []string", (_, s: string, by: string) => listOf(split(s, by))],
   splitN: ["string, string, int -> []string", (_, s: string, by: string, n: bigint) => listOf(split(s, by, Number(n)))],
@@ -235,7 +270,10 @@ export const stringFunctions: Readonly<Record<string, Row>> = {
   ],
   strings_contains: ["any, any -> bool", (_, s: Value, part: Value) => find(scalar(s), scalar(part)) !== -1],
   strings_split: ["any, any -> []string", (_, s: Value, by: Value) => listOf(split(scalar(s), scalar(by)))],
-  strings_splitn: ["any, any, int -> []string", (_, s: Value, by: Value, n: bigint) => listOf(split(scalar(s), scalar(by), Number(n)))],
+  strings_splitn: [
+    "any, any, int -> []string",
+    (_, s: Value, by: Value, n: bigint) => listOf(split(scalar(s), scalar(by), Number(n))),
+  ],
   strings_lower: ["any -> string", (_, s: Value) => lower(scalar(s))],
   indent: ["any, ...any -> string", (_, s: Value, ...options: Value[]) => indent(s, ...options)],
   make_guid: [
@@ -244,7 +282,9 @@ export const stringFunctions: Readonly<Record<string, Row>> = {
       const whole = parts.map(scalar).join(":");
       if (bytes(whole).length <= 127) return whole;
       const hash = createHash("sha256").update(whole).digest("hex").slice(0, 16);
-      return `${bytes(whole).toString("utf8", 0, 110).replace(/\uFFFD+$/, "")}-${hash}`;
+      return `${bytes(whole)
+        .toString("utf8", 0, 110)
+        .replace(/\uFFFD+$/, "")}-${hash}`;
     },
   ],
   sprint: [
@@ -270,7 +310,9 @@ export const stringFunctions: Readonly<Record<string, Row>> = {
   ],
   sanitize_regex: [
     "any -> string",
-    (_, s: Value) => chars(scalar(s)).map((c) => ("\\.+*?()|[]{}^$".includes(c) ? `\\${c}` : c)).join(""),
+    (_, s: Value) =>
+      chars(scalar(s))
+        .map((c) => ("\\.+*?()|[]{}^$".includes(c) ? `\\${c}` : c))
+        .join(""),
   ],
 };
-

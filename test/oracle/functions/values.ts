@@ -1,5 +1,18 @@
 /** Looking into values, defaults, conversions, numbers. */
-import { bounded, FLOAT, INT, isNumber, order, settle, Slice, Stop, Table, wrap, type Type, type Value } from "../values.ts";
+import {
+  bounded,
+  FLOAT,
+  INT,
+  isNumber,
+  order,
+  settle,
+  Slice,
+  Stop,
+  Table,
+  wrap,
+  type Type,
+  type Value,
+} from "../values.ts";
 import type { Row } from "./index.ts";
 import { failing, itemsOf, json, listOf, member, scalar } from "./scalars.ts";
 
@@ -25,7 +38,7 @@ function extreme(sign: number, values: readonly Value[]): Value {
   return values.reduce((best, v) => (sign * order(v, best) < 0 ? v : best));
 }
 
-const seq = (n: bigint): Value => (listOf(Array.from({ length: Math.max(0, bounded(Number(n))) }, (_, i) => BigInt(i))));
+const seq = (n: bigint): Value => listOf(Array.from({ length: Math.max(0, bounded(Number(n))) }, (_, i) => BigInt(i)));
 
 export const valueFunctions: Readonly<Record<string, Row>> = {
   fallback: ["any, any -> any", (_, v: Value, d: Value) => other(v, d)],
@@ -43,7 +56,8 @@ export const valueFunctions: Readonly<Record<string, Row>> = {
     (_, v: Value) => {
       if (v === null) return 0;
       if (isNumber(v)) return Number(v);
-      if (typeof v !== "string" || !/^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$/.test(v)) failing("no number");
+      if (typeof v !== "string" || !/^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$/.test(v))
+        failing("no number");
       return Number(v);
     },
   ],
@@ -62,7 +76,11 @@ export const valueFunctions: Readonly<Record<string, Row>> = {
   first_seen: [
     "...any -> bool",
     ({ seen }, ...parts: Value[]) => {
-      const key = parts.map((p) => (typeof settle(p) === "string" || p === null ? JSON.stringify(scalar(p)) : JSON.stringify(scalar(p)))).join(",");
+      const key = parts
+        .map((p) =>
+          typeof settle(p) === "string" || p === null ? JSON.stringify(scalar(p)) : JSON.stringify(scalar(p)),
+        )
+        .join(",");
       if (parts.length > 0 && seen.has(key)) return false;
       seen.add(key);
       return true;
@@ -70,7 +88,11 @@ export const valueFunctions: Readonly<Record<string, Row>> = {
   ],
   ceil: ["any -> float64", (_, v: Value) => Math.ceil(num(v))],
   floor: ["any -> float64", (_, v: Value) => Math.floor(num(v))],
-  abs: ["any -> float64", (_, v: Value) => typeof v === "bigint" ? (v < 0n ? wrap(-v) : v) : Math.abs(num(v)), kindOfResult],
+  abs: [
+    "any -> float64",
+    (_, v: Value) => (typeof v === "bigint" ? (v < 0n ? wrap(-v) : v) : Math.abs(num(v))),
+    kindOfResult,
+  ],
   min: ["any, ...any -> float64", (_, ...v: Value[]) => extreme(1, v), kindOfResult],
   max: ["any, ...any -> float64", (_, ...v: Value[]) => extreme(-1, v), kindOfResult],
   pow: ["any, any -> float64", (_, x: Value, y: Value) => num(x) ** num(y)],
@@ -89,7 +111,8 @@ export const valueFunctions: Readonly<Record<string, Row>> = {
   ],
   namespace: [
     "...any -> map[string]any",
-    (_, ...m: Value[]) => (m.length === 0 || m[0] === null ? new Table() : m[0] instanceof Table ? m[0] : failing("namespace"))!,
+    (_, ...m: Value[]) =>
+      (m.length === 0 || m[0] === null ? new Table() : m[0] instanceof Table ? m[0] : failing("namespace"))!,
   ],
   to_str_map: [
     "any -> map[string]string",
@@ -105,7 +128,10 @@ export const valueFunctions: Readonly<Record<string, Row>> = {
     "any, any -> bool",
     (_, version: Value, least: Value) => {
       const read = (v: Value): number[] | undefined =>
-        /^\s*v?([0-9]+)(?:\.([0-9]+))?/.exec(scalar(v))?.slice(1, 3).map((n) => Number(n ?? 0));
+        /^\s*v?([0-9]+)(?:\.([0-9]+))?/
+          .exec(scalar(v))
+          ?.slice(1, 3)
+          .map((n) => Number(n ?? 0));
       const wanted = read(least);
       if (wanted === undefined) return failing("semver_gte");
       const have = read(version);

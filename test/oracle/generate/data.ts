@@ -33,7 +33,24 @@ export const HOSTILE: readonly string[] = [
   "😀",
 ];
 
-const WORDS = ["web", "api", "shop-01", "a b", "x/y", "Über", "10", "0", "", "host.example.com", "v1.2", "TRUE", " pad ", "é😀z", "a,b,c", "UPPER case"];
+const WORDS = [
+  "web",
+  "api",
+  "shop-01",
+  "a b",
+  "x/y",
+  "Über",
+  "10",
+  "0",
+  "",
+  "host.example.com",
+  "v1.2",
+  "TRUE",
+  " pad ",
+  "é😀z",
+  "a,b,c",
+  "UPPER case",
+];
 
 const own = (object: object, key: string, value: unknown): void => {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
@@ -58,7 +75,8 @@ export function tree(random: Random, depth: number): unknown {
       return Array.from({ length: random.int(4) }, () => tree(random, depth - 1));
     default: {
       const object = {};
-      for (let i = random.int(5); i > 0; i--) own(object, random.pick(random.chance(0.5) ? HOSTILE : WORDS), tree(random, depth - 1));
+      for (let i = random.int(5); i > 0; i--)
+        own(object, random.pick(random.chance(0.5) ? HOSTILE : WORDS), tree(random, depth - 1));
       return object;
     }
   }

@@ -10,7 +10,24 @@ export interface Variable {
   readonly fixed: boolean;
 }
 
-const STRINGS = ["", "a", "web", "x,y,z", "a b c", "Über", "é😀", "10", "007", "/etc/a.map", "host.example.com", "line\\nnext", "tab\\there", "  pad ", "__proto__", "q\\\"q"];
+const STRINGS = [
+  "",
+  "a",
+  "web",
+  "x,y,z",
+  "a b c",
+  "Über",
+  "é😀",
+  "10",
+  "007",
+  "/etc/a.map",
+  "host.example.com",
+  "line\\nnext",
+  "tab\\there",
+  "  pad ",
+  "__proto__",
+  'q\\"q',
+];
 const SEPARATORS = [",", " ", "/", ".", "", "é", "ab"];
 const PATTERNS = ["^web", "a.c", "[0-9]+$", "x|y", "(a|b)*c", "\\\\.", "^$", "é", "[", "^a b$", "10$"];
 const GLOBS = ["*", "web*", "a?b", "[a-w]*", "x/*", "*.com", ""];
@@ -20,7 +37,8 @@ const FORMATS: readonly (readonly [string, readonly string[]])[] = [
   ["%x %X %o %b", ["int", "int", "int", "int"]],
   ["%v %v", ["any", "scalar"]],
   ["%q %t", ["string", "bool"]],
-  ["%6.2f%%", ["ratio"]],
+  ["%6.2f%%", ["float64"]],
+  ["%.1f %v", ["int", "float64"]],
   ["%+d % d", ["int", "int"]],
   ["%x", ["string"]],
   ["%.2s", ["string"]],
@@ -28,9 +46,41 @@ const FORMATS: readonly (readonly [string, readonly string[]])[] = [
   ["%s %s", ["string"]],
   ["none", ["int"]],
 ];
-const DOCUMENTS = ['{"a": [1, "two", null], "b": {"c": true}}', "[1, 2.5, -3]", '"text"', "12", "{", '{"a": 1, "a": 2}', "[1, 2", '{"__proto__": 1, "constructor": {"x": 2}}', "null"];
-const PATHS = ["name", "w", "spec.port", "$.spec.host", "tags.[0]", "spec.deep.list.[1]", "missing.x", "constructor", "__proto__"];
-const JSONPATHS = ["$.name", "{.spec.port}", "$.tags[0]", "$.tags[*]", "$.spec['deep'].list[1]", "$.spec.*", "$", ".missing[3].x", "$['__proto__']", "$.constructor"];
+const DOCUMENTS = [
+  "[9007199254740993, -4611686018427387905]",
+  '{"a": [1, "two", null], "b": {"c": true}}',
+  "[1, 2.5, -3]",
+  '"text"',
+  "12",
+  "{",
+  '{"a": 1, "a": 2}',
+  "[1, 2",
+  '{"__proto__": 1, "constructor": {"x": 2}}',
+  "null",
+];
+const PATHS = [
+  "name",
+  "w",
+  "spec.port",
+  "$.spec.host",
+  "tags.[0]",
+  "spec.deep.list.[1]",
+  "missing.x",
+  "constructor",
+  "__proto__",
+];
+const JSONPATHS = [
+  "$.name",
+  "{.spec.port}",
+  "$.tags[0]",
+  "$.tags[*]",
+  "$.spec['deep'].list[1]",
+  "$.spec.*",
+  "$",
+  ".missing[3].x",
+  "$['__proto__']",
+  "$.constructor",
+];
 const NETWORKS = ["10.0.0.0/29", "10.0.0.4", "10.0.0.0/30", "192.168.1.0/28", "192.168.1.7/32", "10.0.0.1"];
 const KEYS = ["name", "w", "f", "on", "tags", "spec", "missing", "none", "n", ...HOSTILE.slice(0, 10)];
 const MEMBERS = ["name", "w", "f", "on", "missing", "spec", "constructor", "toString", "then", "length_"];
@@ -122,7 +172,26 @@ export abstract class Expressions {
     switch (depth <= 0 ? 0 : r.int(13)) {
       case 0:
       case 1:
-        return r.pick(["0", "1", "2", "3", "7", "10", "42", "100", "0x1f", "0o17", "0b101", "1_000", "017", "65", "9007199254740993", "4611686018427387904"].slice(0, r.chance(0.1) ? 16 : 13));
+        return r.pick(
+          [
+            "0",
+            "1",
+            "2",
+            "3",
+            "7",
+            "10",
+            "42",
+            "100",
+            "0x1f",
+            "0o17",
+            "0b101",
+            "1_000",
+            "017",
+            "65",
+            "9007199254740993",
+            "4611686018427387904",
+          ].slice(0, r.chance(0.1) ? 16 : 13),
+        );
       case 2:
         return `${e("int")} ${r.pick(["+", "-", "*"])} ${this.operand("int", depth)}`;
       case 3:
@@ -136,15 +205,21 @@ export abstract class Expressions {
       case 7:
         return `len(${r.chance(0.6) ? e("string") : this.e(r.pick(["[]any", "[]string", "map[string]any"]), depth - 1)})`;
       case 8:
-        return r.chance(0.5) ? `int(ratio ${r.pick(["+", "-", "*"])} ${this.operand("float64", depth)})` : `int(${this.operand("int", depth)})`;
+        return r.chance(0.5)
+          ? `int(ratio ${r.pick(["+", "-", "*"])} ${this.operand("float64", depth)})`
+          : `int(${this.operand("int", depth)})`;
       case 9:
         return `append(${this.e("[]int", depth - 1)}, ${r.int(9)})[${this.index()}]`;
       case 10:
         return `${this.map("map[string]int", depth)}${r.chance(0.5) ? `[${this.key()}]` : `.${r.pick(MEMBERS)}`}`;
       case 11:
-        return r.chance(0.5) ? `toint(${this.e("any", depth - 1)})` : `int("${r.pick(["abc", "xyz", "09"])}"[${r.int(3)}])`;
+        return r.chance(0.5)
+          ? `toint(${this.e("any", depth - 1)})`
+          : `int("${r.pick(["abc", "xyz", "09"])}"[${r.int(3)}])`;
       default:
-        return r.chance(0.3) ? `int(${r.pick(["'a'", "'é'", "'\\n'"])})` : `int(${r.pick(["uint8", "int32", "int64", "uint16"])}(${r.int(120)}))`;
+        return r.chance(0.3)
+          ? `int(${r.pick(["'a'", "'é'", "'\\n'"])})`
+          : `int(${r.pick(["uint8", "int32", "int64", "uint16"])}(${r.int(120)}))`;
     }
   }
 
@@ -198,7 +273,9 @@ export abstract class Expressions {
       case 9:
         return `map[string]string{"a": ${e("string")}}${r.pick([".a", '["a"]', ".b", '["constructor"]', ".constructor"])}`;
       default:
-        return r.chance(0.6) ? `(${r.pick(["one.name", "one.w", "cfg.n", "one.spec.host", "cfg.none"])} | tostring())` : `toJSON(${e("any")})`;
+        return r.chance(0.6)
+          ? `(${r.pick(["one.name", "one.w", "cfg.n", "one.spec.host", "cfg.none"])} | tostring())`
+          : `toJSON(${e("any")})`;
     }
   }
 
@@ -219,7 +296,9 @@ export abstract class Expressions {
       case 4:
         return `${this.operand(type, depth)} ${r.pick(["and", "or"])} ${this.operand(r.pick(["int", "[]any", "map[string]any", "bool"]), depth)}`;
       case 5:
-        return r.chance(0.5) ? `!${this.operand("bool", depth)}` : `not ${this.operand(r.pick(["any", "string", "[]string", "int"]), depth)}`;
+        return r.chance(0.5)
+          ? `!${this.operand("bool", depth)}`
+          : `not ${this.operand(r.pick(["any", "string", "[]string", "int"]), depth)}`;
       case 6:
         return `${this.operand("[]string", depth)} ${r.pick(["contains", "not contains"])} ${this.operand("string", depth)}`;
       case 7:
@@ -239,7 +318,17 @@ export abstract class Expressions {
     const { r } = this;
     switch (depth <= 0 ? r.int(4) : r.int(13)) {
       case 0:
-        return r.pick(["one.name", "one.w", "one.f", "one.on", "one.spec.port", "one.spec.host", "cfg.n", "cfg.none", "one.missing.deeper"]);
+        return r.pick([
+          "one.name",
+          "one.w",
+          "one.f",
+          "one.on",
+          "one.spec.port",
+          "one.spec.host",
+          "cfg.n",
+          "cfg.none",
+          "one.missing.deeper",
+        ]);
       case 1:
         return `cfg${r.pick([".name", ".n", ".on", '["name"]', ".tags"])}`;
       case 2:
@@ -261,7 +350,14 @@ export abstract class Expressions {
       case 10:
         return `-${r.pick(["one.f", "one.w", "cfg.n"])}`;
       case 11: {
-        const [value, type] = r.pick([["one.name", "string"], ["one.spec", "map[string]any"], ["one.tags", "[]any"], ["cfg.n", "int"], ["one.on", "bool"], ["one.w", "string"]] as const);
+        const [value, type] = r.pick([
+          ["one.name", "string"],
+          ["one.spec", "map[string]any"],
+          ["one.tags", "[]any"],
+          ["cfg.n", "int"],
+          ["one.on", "bool"],
+          ["one.w", "string"],
+        ] as const);
         return `fallback(${value}.(${type}), 1)`;
       }
       default:
@@ -276,7 +372,10 @@ export abstract class Expressions {
   private list(type: string, depth: number): string {
     const { r } = this;
     const element = type.slice(2);
-    const items = (n: number): string => Array.from({ length: n }, () => this.e(element === "any" ? r.pick(["int", "string", "bool", "any"]) : element, depth - 1)).join(", ");
+    const items = (n: number): string =>
+      Array.from({ length: n }, () =>
+        this.e(element === "any" ? r.pick(["int", "string", "bool", "any"]) : element, depth - 1),
+      ).join(", ");
     switch (depth <= 0 ? 0 : r.int(6)) {
       case 1:
         return `append(${this.e(type, depth - 1)}, ${items(1 + r.int(2))})`;
@@ -285,7 +384,9 @@ export abstract class Expressions {
       case 3:
         return `${this.operand(type, depth)}[${r.pick([":", "0:", ":0"])}]`;
       case 4:
-        return type === "[]any" ? r.pick(["items", "toSlice(one.tags)", "one.tags.([]any)"]) : `make(${type}, ${r.int(3)})`;
+        return type === "[]any"
+          ? r.pick(["items", "toSlice(one.tags)", "one.tags.([]any)"])
+          : `make(${type}, ${r.int(3)})`;
       default:
         return `${type}{${items(r.int(4))}}`;
     }
@@ -295,7 +396,8 @@ export abstract class Expressions {
     const { r } = this;
     const element = type.slice(type.indexOf("]") + 1);
     const keys = [...new Set(Array.from({ length: r.int(4) }, () => r.pick(KEYS)))];
-    if (depth > 0 && type === "map[string]any" && r.chance(0.3)) return r.pick(["cfg", "hostile", "one.spec.(map[string]any)", "make(map[string]any)"]);
+    if (depth > 0 && type === "map[string]any" && r.chance(0.3))
+      return r.pick(["cfg", "hostile", "one.spec.(map[string]any)", "make(map[string]any)"]);
     return `${type}{${keys.map((key) => `${JSON.stringify(key)}: ${this.e(element === "any" ? r.pick(["int", "string", "[]any", "any"]) : element, depth - 1)}`).join(", ")}}`;
   }
 
@@ -322,7 +424,13 @@ export abstract class Expressions {
   /** Text of a call of one of the functions that were met least. */
   protected callOf(type: string | undefined, depth: number): string | undefined {
     const { r } = this;
-    const fit = this.functions.filter((name) => !["fail", "certificate_info"].includes(name) && (type === undefined || CALLS[name]?.endsWith(`-> ${type}`) === true || (depth > 0 && WHOLE[name]?.some((w) => w[1] === type) === true)));
+    const fit = this.functions.filter(
+      (name) =>
+        !["fail", "certificate_info"].includes(name) &&
+        (type === undefined ||
+          CALLS[name]?.endsWith(`-> ${type}`) === true ||
+          (depth > 0 && WHOLE[name]?.some((w) => w[1] === type) === true)),
+    );
     if (fit.length === 0) return undefined;
     const names = Array.from({ length: 4 }, () => r.pick(fit));
     names.sort((a, b) => this.coverage.of(`function ${a}`) - this.coverage.of(`function ${b}`));
@@ -336,16 +444,26 @@ export abstract class Expressions {
       const [text] = r.pick(type === undefined ? whole : whole.filter((w) => w[1] === type));
       return text.replace(/\{([\w[\]]+)\}/g, (_all, kind: string) => this.argument(kind, depth));
     }
-    const kinds = CALLS[name]!.split(" -> ")[0]!.split(" ").filter((kind) => kind !== "");
+    const kinds = CALLS[name]!.split(" -> ")[0]!
+      .split(" ")
+      .filter((kind) => kind !== "");
     const args: string[] = [];
     for (const kind of kinds) {
       if (kind.endsWith("?")) {
         if (args.length < kinds.indexOf(kind) || r.chance(0.4)) break;
         args.push(this.argument(kind.slice(0, -1), depth));
-      } else if (kind.endsWith("*")) for (let i = r.int(4); i > 0; i--) args.push(this.argument(kind.slice(0, -1), depth));
+      } else if (kind.endsWith("*"))
+        for (let i = r.int(4); i > 0; i--) args.push(this.argument(kind.slice(0, -1), depth));
       else args.push(...(kind === "format" ? this.format(depth) : [this.argument(kind, depth)]));
     }
-    if (name === "selectattr" && r.chance(0.6)) args.push(...r.pick([['"eq"', "2"], ['"ne"', '"web"'], ['"in"', '[]any{"web", 1, true}']]));
+    if (name === "selectattr" && r.chance(0.6))
+      args.push(
+        ...r.pick([
+          ['"eq"', "2"],
+          ['"ne"', '"web"'],
+          ['"in"', '[]any{"web", 1, true}'],
+        ]),
+      );
     if (args.length > 0 && r.chance(0.4) && !/^func|=>/.test(args[0]!)) {
       const first = /^[\w.]+$|^"[^"]*"$|^\w+\([^()]*\)$/.test(args[0]!) ? args[0]! : `(${args[0]!})`;
       return `(${first} | ${name}(${args.slice(1).join(", ")}))`;
@@ -364,18 +482,26 @@ export abstract class Expressions {
     const q = (list: readonly string[]): string => JSON.stringify(r.pick(list));
     switch (kind) {
       case "scalar":
-        return r.chance(0.6) ? e("string") : r.chance(0.6) ? e("int") : r.pick(["one.name", "one.w", "one.f", "cfg.on", "nil", "count", "true"]);
+        return r.chance(0.6)
+          ? e("string")
+          : r.chance(0.6)
+            ? e("int")
+            : r.pick(["one.name", "one.w", "one.f", "cfg.on", "nil", "count", "true"]);
       case "value":
       case "maybe":
         return r.chance(0.3) ? "nil" : e(r.pick(["any", "string", "int", "[]any", "map[string]any"]));
       case "object":
         return r.pick(["one", "one", "cfg", "hostile", "d", "one.spec", e("map[string]any")]);
       case "objects":
-        return r.chance(0.85) ? "items" : r.pick(["[]any{one, cfg}", "[]any{}", "nil", "[]any{map[string]any{\"name\": \"z\", \"w\": 1}, one}"]);
+        return r.chance(0.85)
+          ? "items"
+          : r.pick(["[]any{one, cfg}", "[]any{}", "nil", '[]any{map[string]any{"name": "z", "w": 1}, one}']);
       case "key":
         return this.key();
       case "digits":
-        return r.chance(0.7) ? r.pick(['"2.5"', '"10"', '"-3e2"', '".5"', '"+7"', "nil", "count", "ratio", '"x"']) : e("int");
+        return r.chance(0.7)
+          ? r.pick(['"2.5"', '"10"', '"-3e2"', '".5"', '"+7"', "nil", "count", "ratio", '"x"'])
+          : e("int");
       case "words":
         return q(["hello world", "max-conn rate", "fooBar x2", "ÜBER café", "one", ""]);
       case "text":
@@ -391,21 +517,36 @@ export abstract class Expressions {
       case "lines":
         return q(["a\nb\n\nc", "one", "", "x\n  y\n \nz\n"]);
       case "list":
-        return r.chance(0.7) ? e(r.pick(["[]string", "[]any", "[]int"])) : r.pick(["one.tags", "hosts", "nums", "nil", '"no list"']);
+        return r.chance(0.7)
+          ? e(r.pick(["[]string", "[]any", "[]int"]))
+          : r.pick(["one.tags", "hosts", "nums", "nil", '"no list"']);
       case "scalars":
-        return r.chance(0.6) ? e("[]string") : r.pick(["[]any{1, \"a\", true, nil}", "nums", "hosts", "one.tags"]);
+        return r.chance(0.6) ? e("[]string") : r.pick(['[]any{1, "a", true, nil}', "nums", "hosts", "one.tags"]);
       case "path":
         return q(PATHS);
       case "byKey":
-        return r.chance(0.5) ? q(["name", "w", "spec.port", "on"]) : r.pick(["x => x.name", "x => x.w", "func(x any) any { return len(tostring(x.name)) }"]);
+        return r.chance(0.5)
+          ? q(["name", "w", "spec.port", "on"])
+          : r.pick(["x => x.name", "x => x.w", "func(x any) any { return len(tostring(x.name)) }"]);
       case "attr":
         return q(["name", "w", "on", "missing", "constructor"]);
       case "criteria":
-        return r.pick(['[]string{"$.name"}', '[]string{"w:desc", "name"}', '"f"', '[]any{"$.w:exists:desc", "$.name"}', '[]string{"tags | length", "name:desc"}', "func(a any, b any) int { return toint(a.w) - toint(b.w) }", "func(a any, b any) bool { return toint(a.w) < toint(b.w) }", '[]string{"spec.deep.list.[1]"}']);
+        return r.pick([
+          '[]string{"$.name"}',
+          '[]string{"w:desc", "name"}',
+          '"f"',
+          '[]any{"$.w:exists:desc", "$.name"}',
+          '[]string{"tags | length", "name:desc"}',
+          "func(a any, b any) int { return toint(a.w) - toint(b.w) }",
+          "func(a any, b any) bool { return toint(a.w) < toint(b.w) }",
+          '[]string{"spec.deep.list.[1]"}',
+        ]);
       case "mapper":
         return this.closure(depth);
       case "predicate":
-        return r.chance(0.5) ? this.closure(depth) : r.pick(["x => x", 'x => x == "web"', "x => not x", "x => isNil(x)"]);
+        return r.chance(0.5)
+          ? this.closure(depth)
+          : r.pick(["x => x", 'x => x == "web"', "x => not x", "x => isNil(x)"]);
       case "pattern":
         return `"${r.pick(PATTERNS)}"`;
       case "version":
@@ -413,9 +554,17 @@ export abstract class Expressions {
       case "glob":
         return q(GLOBS);
       case "flatMap":
-        return r.pick(['map[string]any{"a": 1, "b": true}', "nil", 'map[string]any{"x": "y", "__proto__": 2}', "one", 'map[string]any{}']);
+        return r.pick([
+          'map[string]any{"a": 1, "b": true}',
+          "nil",
+          'map[string]any{"x": "y", "__proto__": 2}',
+          "one",
+          "map[string]any{}",
+        ]);
       case "encoded":
-        return r.chance(0.7) ? q(["aGVsbG8=", "aMOpbGxv", "", "YQ==", "YWI=\n"]) : r.pick([`b64encode(${e("string")})`, '"?"', '"a"']);
+        return r.chance(0.7)
+          ? q(["aGVsbG8=", "aMOpbGxv", "", "YQ==", "YWI=\n"])
+          : r.pick([`b64encode(${e("string")})`, '"?"', '"a"']);
       case "document":
         return `\`${r.pick(DOCUMENTS)}\``;
       case "jsonpath":

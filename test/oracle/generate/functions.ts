@@ -118,7 +118,10 @@ export const WHOLE: Readonly<Record<string, readonly (readonly [expression: stri
     ["regexp(`[aeiou]`).ReplaceAll({string}, `_`)", "string"],
     ["regexp(`(`).Find({string})", "string"],
   ],
-  now: [["now().Format(`2006-01-02 15:04`)", "string"], ["int(now().Unix())", "int"]],
+  now: [
+    ["now().Format(`2006-01-02 15:04`)", "string"],
+    ["int(now().Unix())", "int"],
+  ],
   date: [
     ["date(200{digit}, 14, {small}, 25, 0, 61, 0, `UTC`).Format(`Mon, 02 Jan 15:04:05 MST`)", "string"],
     ["int(date(2026, {small}, 3, 4, 5, 6, 0, ``).Unix())", "int"],

@@ -6,8 +6,31 @@ export interface Generated {
   readonly files: Readonly<Record<string, string>>;
 }
 
-const TEXTS = ["a\n", "  indented\n", " ", "text é {x} ", "\n\n", "backend x\n  mode http\n", "}} %} #", "'\"\\`${1}\n", "\t"];
-const VARIABLE_TYPES = ["int", "int", "string", "string", "bool", "float64", "any", "[]any", "[]string", "[]int", "map[string]any", "map[string]int"];
+const TEXTS = [
+  "a\n",
+  "  indented\n",
+  " ",
+  "text é {x} ",
+  "\n\n",
+  "backend x\n  mode http\n",
+  "}} %} #",
+  "'\"\\`${1}\n",
+  "\t",
+];
+const VARIABLE_TYPES = [
+  "int",
+  "int",
+  "string",
+  "string",
+  "bool",
+  "float64",
+  "any",
+  "[]any",
+  "[]string",
+  "[]int",
+  "map[string]any",
+  "map[string]int",
+];
 /** Types that `{{ }}` can show. */
 const SHOWN = ["int", "string", "string", "float64", "bool", "any"];
 
@@ -26,7 +49,8 @@ export class ProgramGenerator extends Expressions {
   /** Statements are written as tags, or inside `{%% %%}` as code. */
   private code = false;
 
-  make(size: number): Generated {
+  /** `size` bounds the statements, `calls` those of programs that only call functions. */
+  make(size: number, calls = 8): Generated {
     this.files = {};
     this.macros = [];
     this.loops = [];
@@ -44,21 +68,22 @@ export class ProgramGenerator extends Expressions {
     // Some programs are nothing but calls of the functions met least; a few end with an error of their own.
     const what = r.next();
     const body =
-      what < 0.3
-        ? this.calls(4 + r.int(8))
-        : what < 0.5
+      what < 0.4
+        ? this.calls(calls + r.int(calls))
+        : what < 0.65
           ? this.rare(3 + r.int(4))
           : this.statements(2 + r.int(size), 3);
-    const end = r.chance(0.05) ? this.tag(`${r.pick(["fail", "panic"])}(${this.e("string", 1)})`) : "";
+    const end = r.chance(0.14) ? this.tag(`${r.pick(["fail", "panic"])}(${this.e("string", 1)})`) : "";
     let main = head + body + end;
-    if (r.chance(0.04) && !head.includes("import")) main = this.extending(main);
+    if (r.chance(0.07) && !head.includes("import")) main = this.extending(main);
     this.files["main"] = main;
     return { files: this.files };
   }
 
   /** The program as the layout that a short `main` extends. */
   private extending(layout: string): string {
-    this.files["layout"] = `${layout}{{ Body(3) }}{{ Absent() default "none" }}${this.r.chance(0.5) ? "{{ Title }}" : ""}`;
+    this.files["layout"] =
+      `${layout}{{ Body(3) }}{{ Absent() default "none" }}${this.r.chance(0.5) ? "{{ Title }}" : ""}`;
     return `{% extends "${this.r.pick(["layout", "/layout"])}" %}\n{% var Title = "t" %}\n{% macro Body(n int) %}body {{ n }} {{ Title }}{% end %}\n`;
   }
 
@@ -88,7 +113,14 @@ export class ProgramGenerator extends Expressions {
       ...comparisons,
       ...logic,
       ["operator contains", () => `{{ ${this.e("string", 1)} contains "a" }}`],
-      ["block", () => `{%%\nvar b = ${this.braced(this.e("int", 1), "1")}\n{\nb := "in"\nshow b\n}\nshow b\n%%}`.replaceAll(/\bb\b/g, this.fresh("b"))],
+      [
+        "block",
+        () =>
+          `{%%\nvar b = ${this.braced(this.e("int", 1), "1")}\n{\nb := "in"\nshow b\n}\nshow b\n%%}`.replaceAll(
+            /\bb\b/g,
+            this.fresh("b"),
+          ),
+      ],
       ["inherit_context", () => this.inherited()],
       ["type func", () => this.closures()],
       ["selector comma ok", () => this.commaOk()],
@@ -97,6 +129,19 @@ export class ProgramGenerator extends Expressions {
       ["macro call", () => `${this.macro(this.fresh("M"))}${this.macroCall()}`],
       ["store to index", () => this.mapWork()],
       ["function delete", () => this.mapWork()],
+      [
+        "fallthrough",
+        () =>
+          `{% switch %}{% case ${bool()} %}a{% fallthrough %}{% case false %}b{% fallthrough %}{% default %}c{% end %}`,
+      ],
+      [
+        "selector comma ok",
+        () =>
+          `{% var ${["x"].map((x) => this.fresh(x)).join()}, ok = one.${r.pick(["name", "missing", "constructor"])} %}{{ ok }}`.replaceAll(
+            /\bok\b/g,
+            this.fresh("ok"),
+          ),
+      ],
       ["update", () => this.assignment()],
       ["type struct", () => this.struct()],
       ["type", () => this.struct()],
@@ -109,8 +154,16 @@ export class ProgramGenerator extends Expressions {
       ["using", () => this.using()],
       ["iota", () => this.constants()],
       ["const", () => this.constants()],
-      ["render_glob", () => `{{ render_glob "${r.pick(["snip-*", "none-*", "dir/?", "*-[a]", "dir/*"])}"${r.chance(0.3) ? ' default "none"' : ""} }}`],
-      ["dynamic render", () => `{{ render ${r.pick(["title_", '("snip" + "-a")', '(one.name + "-a")'])} default ${this.e("string", 1)} }}`],
+      [
+        "render_glob",
+        () =>
+          `{{ render_glob "${r.pick(["snip-*", "none-*", "dir/?", "*-[a]", "dir/*"])}"${r.chance(0.3) ? ' default "none"' : ""} }}`,
+      ],
+      [
+        "dynamic render",
+        () =>
+          `{{ render ${r.pick(["title_", '("snip" + "-a")', '(one.name + "-a")'])} default ${this.e("string", 1)} }}`,
+      ],
       ["rune", () => `{{ int('é') }}{{ ${this.e("string", 1)} contains 'b' }}`],
       ["type pointer", () => this.pointer()],
     ];
@@ -143,11 +196,19 @@ export class ProgramGenerator extends Expressions {
   private array(): string {
     const { r } = this;
     const [a, b, v] = [this.fresh("a"), this.fresh("a"), this.fresh("v")];
-    const literal = r.pick(["[3]int{1, 2, 3}", "[...]int{4, 5}", "[4]int{2: 7}", "[3]int{}", `[2]int{${this.e("int", 1)}}`]);
+    const literal = r.pick([
+      "[3]int{1, 2, 3}",
+      "[...]int{4, 5}",
+      "[4]int{2: 7}",
+      "[3]int{}",
+      `[2]int{${this.e("int", 1)}}`,
+    ]);
     return (
       `{% var ${a} = ${literal} %}{% var ${b} = ${a} %}{% ${b}[${r.int(2)}] = ${this.e("int", 1)} %}` +
       `{% ${a}[0]++ %}{{ ${a}[0] }}-{{ ${b}[0] }}-{{ len(${a}) }}{% for _, ${v} := range ${b} %},{{ ${v} }}{% end %}` +
-      (r.chance(0.5) ? `{% var ${v} = ${a}[:${r.pick(["1", "2", "2"])}] %}{% ${v}[0] = 99 %}{{ ${a}[0] }}{{ len(${v}) }}` : "")
+      (r.chance(0.5)
+        ? `{% var ${v} = ${a}[:${r.pick(["1", "2", "2"])}] %}{% ${v}[0] = 99 %}{{ ${a}[0] }}{{ len(${v}) }}`
+        : "")
     );
   }
 
@@ -178,6 +239,7 @@ export class ProgramGenerator extends Expressions {
       `{% ${b} = append(${b}, 8, 9, 10) %}`,
       `{% if len(${b}) > 0 %}{% ${b}[0] = 7 %}{% end %}`,
       `{{ copy(${b}, []int{5, 6}) }}`,
+      `{{ copy(${b}, ${a}) }}`,
       `{% ${b} = append(${b}, ${a}...) %}`,
     ]);
     return (
@@ -273,7 +335,11 @@ export class ProgramGenerator extends Expressions {
   }
 
   /** `head` with bodies; `words` are what stands between them. */
-  private blocks(head: string, parts: readonly { readonly word?: string; readonly body: string }[], name: string): string {
+  private blocks(
+    head: string,
+    parts: readonly { readonly word?: string; readonly body: string }[],
+    name: string,
+  ): string {
     if (!this.code) {
       const inner = parts.map(({ word, body }) => (word === undefined ? "" : this.tag(word)) + body).join("");
       return this.tag(head) + inner + this.tag(this.r.chance(0.3) ? `end ${name}` : "end");
@@ -354,7 +420,9 @@ export class ProgramGenerator extends Expressions {
       case 20:
         return this.typeSwitch(depth);
       case 21:
-        return this.inMacro || this.code || this.loops.length > 0 ? this.shown(this.e("int", 2)) : this.macro(this.fresh("M"));
+        return this.inMacro || this.code || this.loops.length > 0
+          ? this.shown(this.e("int", 2))
+          : this.macro(this.fresh("M"));
       case 22:
         return this.macroCall();
       case 23:
@@ -391,19 +459,36 @@ export class ProgramGenerator extends Expressions {
       case 2: {
         const other = this.fresh("v");
         const second = r.pick(VARIABLE_TYPES);
-        const text = this.tag(`${r.chance(0.5) ? "var " : ""}${name}, ${other} ${"="} ${this.e(type, 2)}, ${this.e(second, 2)}`.replace(/^(v\d+, v\d+) =/, "$1 :="));
+        const text = this.tag(
+          `${r.chance(0.5) ? "var " : ""}${name}, ${other} ${"="} ${this.e(type, 2)}, ${this.e(second, 2)}`.replace(
+            /^(v\d+, v\d+) =/,
+            "$1 :=",
+          ),
+        );
         this.introduce(name, type);
         this.introduce(other, second);
         return text;
       }
       case 3: {
-        const [value, t] = r.pick([["7", "int"], ["2.5", "float64"], ['"c"', "string"], ["true", "bool"], ["1 << 4", "int"], ['"a" + "b"', "string"], ["7 / 2", "int"], ["-3", "int"], ["7 % 4 * 2", "int"]] as const);
+        const [value, t] = r.pick([
+          ["7", "int"],
+          ["2.5", "float64"],
+          ['"c"', "string"],
+          ["true", "bool"],
+          ["1 << 4", "int"],
+          ['"a" + "b"', "string"],
+          ["7 / 2", "int"],
+          ["-3", "int"],
+          ["7 % 4 * 2", "int"],
+        ] as const);
         const text = this.tag(`const ${name} = ${value}`);
         this.introduce(name, t, true);
         return text;
       }
       case 4: {
-        const text = this.tag(`var ${name} any = ${this.e(r.pick(["int", "string", "[]any", "map[string]any", "bool"]), 2)}`);
+        const text = this.tag(
+          `var ${name} any = ${this.e(r.pick(["int", "string", "[]any", "map[string]any", "bool"]), 2)}`,
+        );
         this.introduce(name, "any");
         return text;
       }
@@ -426,14 +511,22 @@ export class ProgramGenerator extends Expressions {
     if (to === undefined) return this.variable();
     const { name, type } = to;
     if (type === "int" && r.chance(0.6))
-      return this.tag(r.chance(0.4) ? `${name}${r.pick(["++", "--"])}` : `${name} ${r.pick(["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="])} ${r.pick(["1", "2", "3", "5"])}`);
-    if (type === "float64" && r.chance(0.5)) return this.tag(`${name} ${r.pick(["+=", "-=", "*=", "/="])} ${r.pick(["1.5", "2", "ratio"])}`);
+      return this.tag(
+        r.chance(0.4)
+          ? `${name}${r.pick(["++", "--"])}`
+          : `${name} ${r.pick(["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="])} ${r.pick(["1", "2", "3", "5"])}`,
+      );
+    if (type === "float64" && r.chance(0.5))
+      return this.tag(`${name} ${r.pick(["+=", "-=", "*=", "/="])} ${r.pick(["1.5", "2", "ratio"])}`);
     if (type === "string" && r.chance(0.5)) return this.tag(`${name} += ${this.e("string", 1)}`);
     if (type.startsWith("[]") && r.chance(0.6)) {
       const element = type.slice(2);
-      if (r.chance(0.7)) return this.tag(`${name} = append(${name}, ${this.e(element === "any" ? "int" : element, 2)})`);
+      if (r.chance(0.7))
+        return this.tag(`${name} = append(${name}, ${this.e(element === "any" ? "int" : element, 2)})`);
       const other = this.fresh("v");
-      const text = this.tag(`var ${other} = ${name}`) + this.tag(`${name} = append(${name}, ${this.e(element === "any" ? "string" : element, 1)})`);
+      const text =
+        this.tag(`var ${other} = ${name}`) +
+        this.tag(`${name} = append(${name}, ${this.e(element === "any" ? "string" : element, 1)})`);
       this.introduce(other, type);
       return text + this.shown(`len(${other})`);
     }
@@ -473,7 +566,8 @@ export class ProgramGenerator extends Expressions {
     const pairs = ["b64decode", "parse_yaml", "sort_by"].filter((name) => this.functions.includes(name));
     const name = r.pick(pairs);
     let call = this.callText(name, 2);
-    if (!call.startsWith(name)) call = this.callText("b64decode", 1).startsWith("b64decode") ? 'b64decode("aGk=")' : 'b64decode("?")';
+    if (!call.startsWith(name))
+      call = this.callText("b64decode", 1).startsWith("b64decode") ? 'b64decode("aGk=")' : 'b64decode("?")';
     const type = call.startsWith("b64decode") ? "string" : call.startsWith("parse_yaml") ? "any" : "[]any";
     this.introduce(v, type);
     const open = r.chance(0.5) ? `var ${v}, ${err} = ${call}` : `${v}, ${err} := ${call}`;
@@ -484,29 +578,44 @@ export class ProgramGenerator extends Expressions {
     const { r } = this;
     const maps = this.variables("map[string]any", true);
     const lists = this.variables("[]int", true);
-    if (lists.length > 0 && r.chance(0.3)) return this.tag(`${r.pick(lists).name}[${r.pick(["0", "0", "1"])}] ${r.pick(["=", "+="])} ${this.e("int", 1)}`);
+    if (lists.length > 0 && r.chance(0.3))
+      return this.tag(`${r.pick(lists).name}[${r.pick(["0", "0", "1"])}] ${r.pick(["=", "+="])} ${this.e("int", 1)}`);
     const ints = this.variables("map[string]int", true);
     if (ints.length > 0 && r.chance(0.5)) {
       const m = r.pick(ints).name;
-      return this.tag(r.chance(0.5) ? `${m}[${this.key()}]++` : `${m}.${r.pick(["a", "constructor", "length"])} = ${this.e("int", 1)}`);
+      return this.tag(
+        r.chance(0.5)
+          ? `${m}[${this.key()}]++`
+          : `${m}.${r.pick(["a", "constructor", "length"])} = ${this.e("int", 1)}`,
+      );
     }
     if (maps.length === 0) {
       const name = this.fresh("m");
       const made = r.pick(["map[string]any{}", "make(map[string]any)", 'map[string]any{"name": 1, "w": "x"}']);
       const text = this.tag(`${name} := ${made}`);
       this.introduce(name, "map[string]any");
-      return text + this.tag(`${name}.${r.pick(["name", "constructor"])} = ${this.e("int", 1)}`) + this.tag(`${name}[${this.key()}] = ${this.e("string", 1)}`) + this.tag(`delete(${name}, ${this.key()})`) + this.shown(`toJSON(${name})`);
+      return (
+        text +
+        this.tag(`${name}.${r.pick(["name", "constructor"])} = ${this.e("int", 1)}`) +
+        this.tag(`${name}[${this.key()}] = ${this.e("string", 1)}`) +
+        this.tag(`delete(${name}, ${this.key()})`) +
+        this.shown(`toJSON(${name})`)
+      );
     }
     const m = r.pick(maps).name;
     switch (r.int(5)) {
       case 0:
         return this.tag(`delete(${m}, ${this.key()})`);
       case 1:
-        return this.tag(`${m}.${r.pick(["name", "a", "constructor", "toString", "then", "length", "__proto__"])} = ${this.e(r.pick(["int", "string", "[]any"]), 2)}`);
+        return this.tag(
+          `${m}.${r.pick(["name", "a", "constructor", "toString", "then", "length", "__proto__"])} = ${this.e(r.pick(["int", "string", "[]any"]), 2)}`,
+        );
       case 2:
         return this.shown(`toJSON(${m})`);
       case 3:
-        return this.tag(`${m}["list"] = []any{}`) + this.tag(`${m}["list"] = append(${m}["list"], ${this.e("int", 1)})`);
+        return (
+          this.tag(`${m}["list"] = []any{}`) + this.tag(`${m}["list"] = append(${m}["list"], ${this.e("int", 1)})`)
+        );
       default:
         return this.tag(`${m}[${this.key()}] = ${this.e(r.pick(["int", "string", "any", "bool"]), 2)}`);
     }
@@ -521,9 +630,13 @@ export class ProgramGenerator extends Expressions {
         head += `${name} := ${this.braced(this.e("int", 2), "1")}; `;
         this.introduce(name, "int");
       }
-      head += this.braced(this.e(r.pick(["bool", "bool", "bool", "string", "[]any", "any", "int", "map[string]any"]), 3), "flag");
+      head += this.braced(
+        this.e(r.pick(["bool", "bool", "bool", "string", "[]any", "any", "int", "map[string]any"]), 3),
+        "flag",
+      );
       const parts: { word?: string; body: string }[] = [{ body: this.body(depth) }];
-      if (r.chance(0.3)) parts.push({ word: `else if ${this.braced(this.e("bool", 2), "flag")}`, body: this.body(depth) });
+      if (r.chance(0.3))
+        parts.push({ word: `else if ${this.braced(this.e("bool", 2), "flag")}`, body: this.body(depth) });
       if (r.chance(0.5)) parts.push({ word: "else", body: this.body(depth) });
       return this.blocks(head, parts, "if");
     });
@@ -613,7 +726,15 @@ export class ProgramGenerator extends Expressions {
       const bound = 1 + r.int(3);
       const body = r.chance(0.5)
         ? this.blocks(`for ${n} < ${bound}`, [{ body: step + this.body(depth) }], "for")
-        : this.blocks("for", [{ body: step + this.blocks(`if ${n} > ${bound}`, [{ body: this.tag("break") }], "if") + this.body(depth) }], "for");
+        : this.blocks(
+            "for",
+            [
+              {
+                body: step + this.blocks(`if ${n} > ${bound}`, [{ body: this.tag("break") }], "if") + this.body(depth),
+              },
+            ],
+            "for",
+          );
       this.loops.pop();
       return start + body;
     });
@@ -632,7 +753,8 @@ export class ProgramGenerator extends Expressions {
         this.introduce(name, "int");
       }
       head += none ? (head === "switch " ? "" : "true") : this.e(type, 2);
-      const of = (): string => (none ? this.e("bool", 2) : this.e(type === "any" ? r.pick(["int", "string"]) : type, 1));
+      const of = (): string =>
+        none ? this.e("bool", 2) : this.e(type === "any" ? r.pick(["int", "string"]) : type, 1);
       let text = this.tag(head);
       if (text.endsWith("\n")) text = text.trimEnd();
       const n = 1 + r.int(3);
@@ -661,11 +783,15 @@ export class ProgramGenerator extends Expressions {
     return this.scoped(() => {
       const name = this.fresh("t");
       const bound = r.chance(0.7);
-      let text = this.tag(`switch ${bound ? `${name} := ` : ""}${r.pick(["d", "one.name", "one.w", "one.tags", "cfg.none", "one.f", "one.spec"])}.(type)`).trimEnd();
+      let text = this.tag(
+        `switch ${bound ? `${name} := ` : ""}${r.pick(["d", "one.name", "one.w", "one.tags", "cfg.none", "one.f", "one.spec"])}.(type)`,
+      ).trimEnd();
       const kinds = ["string", "bool", "int", "[]any", "map[string]any", "nil"].filter(() => r.chance(0.5));
       if (r.chance(0.4) && kinds.includes("int")) kinds.push("float64");
       for (const kind of kinds) {
-        text += this.tag(`case ${kind}${r.chance(0.1) && kind !== "nil" ? ", error" : ""}`.replace(/^case (.*), error$/, "case $1"));
+        text += this.tag(
+          `case ${kind}${r.chance(0.1) && kind !== "nil" ? ", error" : ""}`.replace(/^case (.*), error$/, "case $1"),
+        );
         text += this.scoped(() => {
           if (bound && kind !== "nil") this.introduce(name, kind);
           return this.body(depth);
@@ -682,7 +808,9 @@ export class ProgramGenerator extends Expressions {
     this.loops = [];
     this.inMacro = true;
     this.room = Math.min(this.room, 3);
-    const params = Array.from({ length: r.int(3) }, () => r.pick(["int", "string", "any", "[]any", "bool", "map[string]any"]));
+    const params = Array.from({ length: r.int(3) }, () =>
+      r.pick(["int", "string", "any", "[]any", "bool", "map[string]any"]),
+    );
     const variadic = r.chance(0.25) ? r.pick(["int", "string", "any"]) : undefined;
     const text = this.scoped(() => {
       const written = params.map((type) => {
@@ -717,7 +845,9 @@ export class ProgramGenerator extends Expressions {
     const { r } = this;
     if (this.macros.length === 0) return this.shown(this.e("string", 3));
     const m = r.pick(this.macros);
-    const args = m.params.map((type) => this.e(r.chance(0.15) && type !== "any" && !type.includes("[") ? type : type, 2));
+    const args = m.params.map((type) =>
+      this.e(r.chance(0.15) && type !== "any" && !type.includes("[") ? type : type, 2),
+    );
     if (m.variadic !== undefined) {
       if (r.chance(0.4)) args.push(`${this.e(`[]${m.variadic}`, 1)}...`);
       else for (let i = r.int(3); i > 0; i--) args.push(this.e(m.variadic, 1));
@@ -756,10 +886,20 @@ export class ProgramGenerator extends Expressions {
           this.introduce(x, "int", true);
           return this.e("int", 2);
         });
-        return this.tag(`var ${f} = func(${x} int, ${n} string) (int, string) { return ${body}, ${n} + "." }`) + this.tag(`var ${n}, ${x} = ${f}(${this.e("int", 1)}, ${this.e("string", 1)})`) + this.shown(n) + this.shown(x);
+        return (
+          this.tag(`var ${f} = func(${x} int, ${n} string) (int, string) { return ${body}, ${n} + "." }`) +
+          this.tag(`var ${n}, ${x} = ${f}(${this.e("int", 1)}, ${this.e("string", 1)})`) +
+          this.shown(n) +
+          this.shown(x)
+        );
       }
       case 2:
-        return this.tag(`var ${n} = 0`) + this.tag(`var ${f} = func() int { ${n} += 2; return ${n} }`) + this.shown(`${f}() + ${f}()`) + this.shown(n);
+        return (
+          this.tag(`var ${n} = 0`) +
+          this.tag(`var ${f} = func() int { ${n} += 2; return ${n} }`) +
+          this.shown(`${f}() + ${f}()`) +
+          this.shown(n)
+        );
       case 3:
         return (
           this.tag(`var ${f} func(int) int`) +
@@ -767,11 +907,19 @@ export class ProgramGenerator extends Expressions {
           this.shown(`${f}(${r.int(6)})`)
         );
       case 4:
-        return this.tag(`var ${f} = func(${x} ...int) int { var ${n} = 0; for _, y := range ${x} { ${n} += y }; return ${n} + len(${x}) }`) + this.shown(`${f}(${r.pick(["", "1", "1, 2, 3", "nums...", "[]int{4, 5}..."])})`);
+        return (
+          this.tag(
+            `var ${f} = func(${x} ...int) int { var ${n} = 0; for _, y := range ${x} { ${n} += y }; return ${n} + len(${x}) }`,
+          ) + this.shown(`${f}(${r.pick(["", "1", "1, 2, 3", "nums...", "[]int{4, 5}..."])})`)
+        );
       default:
         return (
           this.tag(`var ${f} = []any{}`) +
-          this.blocks(`for ${n} := 0; ${n} < 3; ${n}++`, [{ body: this.tag(`${f} = append(${f}, func() any { return ${n} * 10 })`) }], "for") +
+          this.blocks(
+            `for ${n} := 0; ${n} < 3; ${n}++`,
+            [{ body: this.tag(`${f} = append(${f}, func() any { return ${n} * 10 })`) }],
+            "for",
+          ) +
           this.blocks(`for _, ${x} := range ${f}`, [{ body: this.shown(`${x}()`) }], "for")
         );
     }
@@ -793,9 +941,18 @@ export class ProgramGenerator extends Expressions {
         return `{{ render_glob "${r.pick(["snip-*", "none-*", "dir/?", "*-[a]"])}"${r.chance(0.3) ? ' default "none"' : ""} }}`;
       default: {
         if (snippets.length === 0) return `{{ render_glob "none" }}`;
-        const name = r.pick(snippets.filter((s) => !s.startsWith("ctx-")).concat(snippets.some((s) => !s.startsWith("ctx-")) ? [] : ["none"]));
+        const name = r.pick(
+          snippets
+            .filter((s) => !s.startsWith("ctx-"))
+            .concat(snippets.some((s) => !s.startsWith("ctx-")) ? [] : ["none"]),
+        );
         if (name === "none") return `{{ render "none" default "" }}`;
-        return r.pick([`{{ render "${name}" }}`, `{% show render "/${name}" %}`, `{{ (render "${name}") + "." }}`, `{% var ${this.fresh("v")} = render "${name}" %}`]);
+        return r.pick([
+          `{{ render "${name}" }}`,
+          `{% show render "/${name}" %}`,
+          `{{ (render "${name}") + "." }}`,
+          `{% var ${this.fresh("v")} = render "${name}" %}`,
+        ]);
       }
     }
   }
@@ -823,7 +980,12 @@ export class ProgramGenerator extends Expressions {
     const { r } = this;
     const label = this.loops.at(-1);
     if (label === undefined) {
-      if (r.chance(0.3)) return this.blocks(`if ${this.braced(this.e("bool", 2), "flag")}`, [{ body: this.text() + this.tag("return") }], "if");
+      if (r.chance(0.3))
+        return this.blocks(
+          `if ${this.braced(this.e("bool", 2), "flag")}`,
+          [{ body: this.text() + this.tag("return") }],
+          "if",
+        );
       return undefined;
     }
     const outer = this.loops.filter((l): l is string => l !== undefined && l !== "");
@@ -839,13 +1001,21 @@ export class ProgramGenerator extends Expressions {
       case 0:
         return this.shown(`len(resources.pods.List())`);
       case 1:
-        return this.blocks(`for _, ${v} := range resources.pods.Fetch(${r.pick(['"default"', '"kube"', ""])})`, [{ body: this.shown(`${v}.name`) }], "for");
+        return this.blocks(
+          `for _, ${v} := range resources.pods.Fetch(${r.pick(['"default"', '"kube"', ""])})`,
+          [{ body: this.shown(`${v}.name`) }],
+          "for",
+        );
       case 2:
         return this.shown(`toJSON(resources.pods.GetSingle(${r.pick(['"default", "a"', '"kube", "x"', '"none"'])}))`);
       case 3: {
         const key = r.pick(['"k1"', '"constructor"', '"k2"']);
         const body = this.scoped(() => this.e("any", 2));
-        return this.tag(`var ${v}, ${v}ok = shared.ComputeIfAbsent(${key}, func() any { ${r.chance(0.4) ? `var n = 0; for _, x := range resources.pods.List() { n += len(tostring(x.name)) }; if n > 5 { return n }; ` : ""}return ${body} })`) + this.shown(`toJSON(${v}) + ${v}ok`);
+        return (
+          this.tag(
+            `var ${v}, ${v}ok = shared.ComputeIfAbsent(${key}, func() any { ${r.chance(0.4) ? `var n = 0; for _, x := range resources.pods.List() { n += len(tostring(x.name)) }; if n > 5 { return n }; ` : ""}return ${body} })`,
+          ) + this.shown(`toJSON(${v}) + ${v}ok`)
+        );
       }
       case 4:
         return this.shown(`toJSON(shared.Get(${r.pick(['"k1"', '"constructor"', '"k2"'])}))`);
