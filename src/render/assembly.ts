@@ -6,13 +6,14 @@ import { TemplateError } from "../errors.ts";
 import {
   assemblePlan,
   ChunkedTree,
-  cutBlocks,
+  cutBytes,
   emptyTrees,
   planFile,
   type PlanMap,
   type PlanTrees,
   structureKey,
 } from "../plan/index.ts";
+import { bytesOfText } from "../templating/index.ts";
 import type { Block, Digest, PlanBackend, PlanFile, RenderPlan } from "../plan/types.ts";
 import { BackendContest } from "./backends.ts";
 import { updateInSlices } from "./batches.ts";
@@ -242,7 +243,7 @@ export class Assembly {
     const parts: RootPart[] = [];
     let run: (string | Place)[] = [];
     const flush = (): void => {
-      const blocks = cutBlocks(resolveText(run, this.#placeText));
+      const blocks = cutBytes(bytesOfText(resolveText(run, this.#placeText)));
       if (blocks.length > 0) parts.push(blocks);
       run = [];
     };

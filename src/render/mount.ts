@@ -2,6 +2,7 @@
  * The output of one incremental snippet, instance by instance, in the order of namespace and name: a keyed tree whose
  * chunks are the file's blocks, so that one changed instance costs one block.
  */
+import { bytesOfText } from "../templating/index.ts";
 import { ChunkedTree, cutBytes, sha256 } from "../plan/index.ts";
 import type { Block, Digest, TreeChunk } from "../plan/types.ts";
 
@@ -28,7 +29,7 @@ export function chunkBlocks(chunk: TreeChunk<MountText>): readonly Block[] {
   if (made === undefined) {
     let text = "";
     for (const value of chunk.values) text += value.text;
-    made = cutBytes(Buffer.from(text, "utf8"));
+    made = cutBytes(bytesOfText(text));
     blocks.set(chunk, made);
   }
   return made;

@@ -1,5 +1,6 @@
 /** The files that templates register beside their own output, over all roots. */
-import { cutBlocks, planFile } from "../plan/index.ts";
+import { cutBytes, planFile } from "../plan/index.ts";
+import { bytesOfText } from "../templating/index.ts";
 import type { PlanFile } from "../plan/types.ts";
 import type { AssemblyProblem } from "./assembly.ts";
 import { wholeLines } from "./lines.ts";
@@ -47,7 +48,7 @@ export class RegisteredSet {
   #hold(file: RegisteredFile): Held {
     const known = this.#held.get(file.path);
     if (known !== undefined && sameFile(known.file, file)) return known;
-    const blocks = wholeLines(cutBlocks(file.content));
+    const blocks = wholeLines(cutBytes(bytesOfText(file.content)));
     return { file, plan: planFile(file.path, file.kind, blocks, { reloadOnChange: file.reloadOnPush }) };
   }
 }

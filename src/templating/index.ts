@@ -21,6 +21,7 @@ export { DEFAULT_DEPTH, DEFAULT_FUEL, DEFAULT_OUTPUT } from "./runtime/limits.ts
 export { plainJson } from "./functions/values.ts";
 export { setAtPath } from "./functions/jsonpath.ts";
 export { durationOf } from "./functions/durations.ts";
+export { bytesOfText } from "./runtime/bytes.ts";
 export { families } from "./functions/registry.ts";
 export { functionsPage, type FunctionPageEntry, type FunctionPageFamily } from "./functions/reference.ts";
 export { valueMethods } from "./functions/objects.ts";

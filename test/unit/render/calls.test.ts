@@ -1,5 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { joinBlocks } from "../../../src/plan/index.ts";
 import type { RenderResult } from "../../../src/render/index.ts";
 import { createRenderService, type RenderSpec } from "../../../src/render/index.ts";
 import { readSchemas } from "../../../src/templating/index.ts";
@@ -164,6 +165,13 @@ test("roots know the instant of their render; what incremental snippets give doe
   const templates = { ...main('{{ render "rules" }}'), rules: "{{ now() }}" };
   const { problems } = createRenderService(options(templates));
   assert.match(problems[0]?.message ?? "", "now is not available in an incremental snippet");
+});
+
+test("bytes that are no UTF-8 reach files as they are", async () => {
+  const { "haproxy.cfg": config } = main('# {{ fileRegistry.Register("file", "a.bin", b64decode("/wDIgAo=")) }}');
+  const plan = await planOf(service({ "haproxy.cfg": config, "file:b.bin": '{{ b64decode("/sMo") }}' }), filled());
+  const bytes = (path: string): string => joinBlocks(plan.files.get(path)?.blocks ?? []).toString("hex");
+  assert.equal([bytes("general/a.bin"), bytes("general/b.bin")], ["ff00c8800a", "fec3280a"]);
 });
 
 test("resources with a schema have types in roots", () => {
