@@ -266,7 +266,10 @@ export const controllerMachine = setup({
                 { type: "reportComponent", params: failure("trial") },
                 {
                   type: "announceRefused",
-                  params: ({ event }) => ({ reason: "ConfigInvalid", message: String(event.error) }),
+                  params: ({ event: { error } }) => ({
+                    reason: "ConfigInvalid",
+                    message: error instanceof Error ? error.message : String(error),
+                  }),
                 },
               ],
             },

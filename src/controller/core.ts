@@ -91,6 +91,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
       uid: source.config?.metadata.uid ?? "",
     }),
     observedGeneration: () => source.config?.status?.observedGeneration,
+    isWatched: (watch) => pool.holds(watch),
   });
   const shelf = new PlanShelf();
   const verdicts = new Verdicts(ports.check, shelf, (planId, { passed, tookMs }) => {
@@ -121,7 +122,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
   let capabilities = capabilitiesNow();
   const iterations = new Iterations(
     source,
-    { pool, namespace, compile: ports.compile, capabilities: () => capabilities, verdicts, shelf },
+    { pool, namespace, configName, compile: ports.compile, capabilities: () => capabilities, verdicts, shelf },
     ports.agentPort,
   );
   const listPods = (): void => {
@@ -212,6 +213,8 @@ export function createController(ports: ControllerPorts): ControllerCore {
           iterations.install();
         },
         reportComponent: (_, { component, message }) => {
+          // What hinders a trial is told of the configuration; the controller is well and the serving one goes on.
+          if (component === "trial") return;
           faults.state(`component:${component}`, [{ object: component, reason: "ComponentFailed", message }]);
           log.error({ component, message }, "A component failed and is begun anew");
         },

@@ -25,6 +25,8 @@ export interface CompiledConfig {
 export interface IterationDeps {
   readonly pool: WatchPool;
   readonly namespace: string;
+  /** Name of the configuration object, for messages. */
+  readonly configName: string;
   /** Compiles every template; never throws for what a template's author may write. */
   readonly compile: (assembled: Assembled) => CompiledConfig | Promise<CompiledConfig>;
   readonly capabilities: () => Readonly<Record<string, boolean>>;
@@ -143,11 +145,13 @@ export async function tryConfig(config: LoadedConfig, deps: IterationDeps, signa
   if (service === undefined) {
     return { reply: refused("ConfigInvalid", describe(problems), false), iteration: undefined };
   }
-  const watches = requests(config, deps.namespace).map((request) => deps.pool.acquire(request));
+  const asked = requests(config, deps.namespace);
+  const watches = asked.map((request) => deps.pool.acquire(request));
   const iteration = new Iteration(config, service, watches, deps);
   try {
     await allSynced(
-      watches.map(({ value }) => value),
+      watches.map(({ value }, index) => ({ watch: value, resource: asked[index] })),
+      `HAProxyTemplateConfig ${deps.namespace}/${deps.configName}`,
       signal,
     );
     const outcome = await iteration.render(signal);
@@ -176,8 +180,32 @@ export async function tryConfig(config: LoadedConfig, deps: IterationDeps, signa
 const describe = (problems: readonly TemplateProblem[]): string =>
   problems.length === 0 ? "the templates cannot be used" : problems.map((problem) => problem.text).join("\n");
 
-/** A resource that is not served is an error of the configuration, as far as anybody can tell now; other faults pass by themselves. */
-async function allSynced(watches: readonly Watch[], signal: AbortSignal): Promise<void> {
+/** What the API server's refusal of a watch means for who wrote the configuration; undefined = a fault that passes by itself. */
+function refusedWatch({ alias, apiVersion, resource }: WatchRequest, error: Error): string | undefined {
+  const field = alias === PODS_ALIAS ? "spec.podSelector" : `spec.watchedResources.${alias}`;
+  const what = `${resource} of ${apiVersion}`;
+  switch ((error as { status?: number }).status) {
+    case 404:
+      return `${field}: the API server serves no ${what} (${error.message}); install its definition, or correct apiVersion and resources`;
+    case 403:
+      return `${field}: the controller may not list and watch ${what} (${error.message}); grant it to the controller's service account`;
+    case 400:
+    case 422:
+      return `${field}: the API server refuses the request for ${what} (${error.message}); correct its selectors`;
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Resolves when every watch has its first list. A refusal that only a person can end is an error of the configuration, as far as
+ * anybody can tell now; other faults pass by themselves.
+ */
+async function allSynced(
+  watches: readonly { readonly watch: Watch; readonly resource: WatchRequest | undefined }[],
+  object: string,
+  signal: AbortSignal,
+): Promise<void> {
   const ends: (() => void)[] = [];
   try {
     await new Promise<void>((resolve, reject) => {
@@ -189,28 +217,16 @@ async function allSynced(watches: readonly Watch[], signal: AbortSignal): Promis
         signal.removeEventListener("abort", abort);
       });
       if (signal.aborted) abort();
-      for (const watch of watches) {
+      for (const { watch, resource } of watches) {
         const judge = (error: Error): void => {
-          if ((error as { status?: number }).status === 404) {
-            reject(
-              new ControllerError(
-                `watchedResources.${watch.alias}: the API server does not serve it: ${error.message}`,
-                {
-                  cause: error,
-                },
-              ),
-            );
-          }
+          const message = resource === undefined || watch.isSynced() ? undefined : refusedWatch(resource, error);
+          if (message !== undefined) reject(new ControllerError(`${object}: ${message}`, { cause: error }));
         };
         const fault = watch.fault();
-        if (fault !== undefined && !watch.isSynced()) judge(fault);
-        ends.push(
-          watch.onFault((error) => {
-            if (!watch.isSynced()) judge(error);
-          }),
-        );
+        if (fault !== undefined) judge(fault);
+        ends.push(watch.onFault(judge));
       }
-      Promise.all(watches.map((watch) => watch.synced)).then(() => {
+      Promise.all(watches.map(({ watch }) => watch.synced)).then(() => {
         resolve();
       }, reject);
     });

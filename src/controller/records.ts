@@ -17,6 +17,8 @@ export interface RecordsDeps {
   readonly configName: string;
   /** Generation that the object's status speaks of already. */
   readonly observedGeneration: () => number | undefined;
+  /** A watch that somebody still needs, by its id. */
+  readonly isWatched: (watch: string) => boolean;
 }
 
 export interface Counters {
@@ -49,6 +51,7 @@ export class Records {
   readonly #deps: RecordsDeps;
   #book: ConditionBook = EMPTY_BOOK;
   #podNames = new Map<string, string>();
+  readonly #faultedWatches = new Set<string>();
   /** What the last render said of objects. */
   #noted: { readonly isolated: number; readonly events: readonly TemplateEvent[] } | undefined;
 
@@ -58,6 +61,11 @@ export class Records {
 
   get book(): ConditionBook {
     return this.#book;
+  }
+
+  #watchIsWell(watch: string): void {
+    this.#faultedWatches.delete(watch);
+    this.#deps.faults.state(`watch:${watch}`, []);
   }
 
   /** Hears the bus before the charts do. */
@@ -80,7 +88,7 @@ export class Records {
         faults.state("config", []);
         faults.state("render", []);
         faults.state("gate", []);
-        faults.state("component:trial", []);
+        for (const watch of this.#faultedWatches) if (!this.#deps.isWatched(watch)) this.#watchIsWell(watch);
         if (this.ledger.stands("config")) this.ledger.state("config", [], "Validated");
         else if (this.#deps.observedGeneration() !== event.generation) {
           this.ledger.note({
@@ -111,11 +119,13 @@ export class Records {
       case "PLAN.UNPROVEN":
         return faults.state("unproven", [{ object: "renderGate", reason: "Unproven", message: event.message }]);
       case "WATCH.FAULTED":
+        this.#faultedWatches.add(event.watch);
         return faults.state(`watch:${event.watch}`, [
           { object: `watchedResources.${event.alias}`, reason: "WatchFailed", message: event.message },
         ]);
+      case "WATCH.SYNCED":
       case "WATCH.RECOVERED":
-        return faults.state(`watch:${event.watch}`, []);
+        return this.#watchIsWell(event.watch);
       case "TERM.UNAVAILABLE":
         return faults.state("term", [{ object: "leadership", reason: "NoTerm", message: event.message }]);
       case "TERM.BEGAN":

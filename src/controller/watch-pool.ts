@@ -51,17 +51,27 @@ export interface WatchPoolDeps {
 export class WatchPool {
   readonly #deps: WatchPoolDeps;
   readonly #shared = new SharedRegistry<Watch>();
+  readonly #open = new Set<string>();
 
   constructor(deps: WatchPoolDeps) {
     this.#deps = deps;
+  }
+
+  /** Somebody needs this watch. */
+  holds(id: string): boolean {
+    return this.#open.has(id);
   }
 
   acquire(request: WatchRequest): Shared<Watch> {
     const key = `${watchKey(request)} ${request.windowMs}`;
     return this.#shared.acquire(
       key,
-      () => openWatch(key, request, this.#deps),
+      () => {
+        this.#open.add(key);
+        return openWatch(key, request, this.#deps);
+      },
       (watch) => {
+        this.#open.delete(key);
         watch.stop();
       },
     );

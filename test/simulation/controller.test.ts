@@ -160,6 +160,41 @@ test("a configuration refused for an object is tried again when the object chang
   await world.close();
 });
 
+for (const [status, what] of [
+  [404, "serves no gadgets of example.com/v1"],
+  [403, "may not list and watch"],
+  [400, "refuses the request"],
+] as const) {
+  test(`a watched resource that the API server answers ${status} for is named, harms nothing else, and is forgotten when it is served or not watched any more`, async () => {
+    const world = await startWorld(11);
+    const agent = world.addPod("one");
+    await world.advance(2_000);
+    world.api.unserved.set("gadgets", status);
+    world.setConfig("two", "60s", "gadgets");
+    await world.advance(12_000);
+    const fault = world.controller.faults().find(({ reason }) => reason === "ConfigInvalid");
+    assert.match(fault?.message ?? "", /^HAProxyTemplateConfig haptic\/main: spec\.watchedResources\.gadgets: /);
+    assert.match(fault?.message ?? "", what);
+    assert.is(condition(world)?.reason, "ConfigInvalid");
+    assert.equal(world.controller.health(), {}, "no component failed: a restart would not help");
+    assert.is(
+      world.lines.filter((line) => line.includes("gadgets")).length,
+      2,
+      "it is said once, not with every trial",
+    );
+    const good = agent.applied;
+    world.setObject("a", 2);
+    await world.advance(1_000);
+    assert.is.not(agent.applied, good, "the serving configuration goes on");
+    if (status === 403) world.setConfig("three");
+    else world.api.unserved.clear();
+    await world.advance(12_000);
+    assert.is(agent.applied, world.wanted().id);
+    assert.equal(faultReasons(world), []);
+    await world.close();
+  });
+}
+
 test("an agent that has seen a newer epoch deposes the term; the next one has a higher epoch", async () => {
   const world = await startWorld(9);
   const agent = world.addPod("one");

@@ -37,6 +37,8 @@ export class FakeApi implements KubeClient {
   readonly #changes = new Subject<{ readonly resource: string; readonly signal: WatchSignal }>();
   #version = 1;
   down = false;
+  /** Resources that it does not give out, with the status of its answer. */
+  readonly unserved = new Map<string, number>();
 
   put(resource: string, object: KubeObject, subresource = ""): KubeObject {
     const held = this.#of(resource);
@@ -126,6 +128,12 @@ export class FakeApi implements KubeClient {
 
   listWatch(target: ResourceTarget): Observable<WatchSignal> {
     return new Observable((subscriber) => {
+      const status = this.unserved.get(target.resource);
+      if (status !== undefined) {
+        const error = new KubeError("HAPTIC_E_KUBE_NOT_FOUND", `list ${target.resource}: ${status}`, { status });
+        subscriber.next({ type: "FAULT", error, retryInMs: 1_000_000 });
+        return;
+      }
       for (const signal of this.#listing(target.resource, "start")) subscriber.next(signal);
       const changes = this.#changes.subscribe({
         next: ({ resource, signal }) => {
@@ -343,7 +351,8 @@ export interface World {
   addPod(name: string): FakeAgent;
   removePod(name: string): void;
   setObject(name: string, value: unknown): void;
-  setConfig(template: string, drift?: string): void;
+  /** `also`: a second resource that the configuration watches. */
+  setConfig(template: string, drift?: string, also?: string): void;
   /** The plan that the present objects and configuration ask for. */
   wanted(): RenderPlan;
   advance(ms: number): Promise<void>;
@@ -466,7 +475,7 @@ export async function startWorld(seed: number, prepare: (world: World) => void =
           spec: { value },
         });
     },
-    setConfig: (template, drift = "60s") => {
+    setConfig: (template, drift = "60s", also = "") => {
       api.put("haproxytemplateconfigs", {
         ...api.at("haproxytemplateconfigs", CONFIG),
         apiVersion: "haproxy-haptic.org/v1alpha1",
@@ -481,6 +490,9 @@ export async function startWorld(seed: number, prepare: (world: World) => void =
               indexBy: ["metadata.namespace", "metadata.name"],
               ignoreFields: ["metadata.managedFields"],
             },
+            ...(also !== "" && {
+              [also]: { apiVersion: "example.com/v1", resources: also, indexBy: ["metadata.name"] },
+            }),
           },
           haproxyConfig: { template },
           dataplane: { driftPreventionInterval: drift },
