@@ -102,7 +102,12 @@ export class PodSessions {
     const session = this.#session(podId);
     const plan = this.#deps.shelf.get(planId);
     if (plan === undefined) throw new ControllerError(`plan ${planId.slice(0, 12)} is not held any more`);
-    session.state ??= podStateOf(await session.port.state({ verify: false, plan: false }, signal));
+    // A reload that was put off may have come meanwhile: who does not look would ask for one more.
+    let { state } = session;
+    if (state === undefined || state.workerOps !== state.applied) {
+      state = podStateOf(await session.port.state({ verify: false, plan: false }, signal));
+      this.#learn(session, state);
+    }
     this.#deps.shelf.hold(`sending:${podId}`, planId);
     const token = this.#token(seq);
     let delivery = await this.#delivery(session, plan, token, form, signal);
@@ -110,7 +115,7 @@ export class PodSessions {
       const reply = await this.#post(session, delivery.manifest, delivery.parts, delivery.reasons, signal);
       if (reply.kind !== "missing") return reply.reply;
       if (attempt > 0 || form === "delta") return { kind: "baseline_unknown" };
-      delivery = fullDelivery(plan, session.state, token, delivery.reasons, true);
+      delivery = fullDelivery(plan, state, token, delivery.reasons, true);
     }
   }
 
