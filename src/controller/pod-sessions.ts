@@ -251,7 +251,10 @@ export class PodSessions {
       planId: manifest.plan_id,
       mode: result.mode,
       ok: result.ok,
-      reasons,
+      reasons:
+        reasons.length === 0 && (result.mode === "reload" || result.mode === "scheduled")
+          ? refusedOps(result)
+          : reasons,
       message,
       tookMs: this.#deps.now() - started,
       ...(result.reload?.scheduled_at !== undefined && { reloadDue: result.reload.scheduled_at }),
@@ -298,6 +301,12 @@ function afterApply(before: PodState | undefined, result: ApplyResult): PodState
     // A reload loads every file of the set; what operations added is in the baseline plan.
     loaded: moved ? undefined : before.loaded,
   };
+}
+
+/** Why the agent reloads though it was asked for operations. */
+function refusedOps({ op_results }: ApplyResult): readonly string[] {
+  const failed = op_results.find((op) => !op.ok);
+  return failed === undefined ? [] : [`the operation ${failed.kind} could not be done at run time: ${failed.output}`];
 }
 
 function refusal(result: ApplyResult): string {

@@ -39,6 +39,20 @@ test("an ordinary change is one POST to each pod, and no reload", async () => {
   await world.close();
 });
 
+test("a reload that the agent chose, as an operation could not be done, says which and why", async () => {
+  const world = await startWorld(12);
+  const agent = world.addPod("one");
+  await world.advance(2_000);
+  agent.refusedOp = { kind: "map_add", ok: false, output: 'key "a;b" cannot be written' };
+  world.lines.length = 0;
+  world.setObject("a", 1);
+  await world.advance(1_000);
+  const line = world.lines.find((each) => each.startsWith("Applied")) ?? "";
+  assert.match(line, /"mode":"reload"/);
+  assert.match(line, /"reasons":\["the operation map_add could not be done at run time: key .*cannot be written"\]/);
+  await world.close();
+});
+
 test("of many changes while one is deployed the newest wins", async () => {
   const world = await startWorld(3);
   const agent = world.addPod("one");

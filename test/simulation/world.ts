@@ -208,6 +208,8 @@ export class FakeAgent {
   silent = 0;
   /** Answers the next apply after it was carried out with a broken connection. */
   loseAnswer = false;
+  /** The next set comes into force by a reload, as this operation could not be done. */
+  refusedOp: ApplyResult["op_results"][number] | undefined;
   /** HAProxy refuses a reload of this text. */
   refuses: (planId: string) => boolean = () => false;
 
@@ -309,7 +311,7 @@ export class FakeAgent {
       this.running = this.applied;
       this.lastGood = this.applied;
     }
-    return this.#result(manifest, manifest.mode === "reload" ? "reload" : "file_only");
+    return this.#result(manifest, manifest.mode === "reload" || this.refusedOp !== undefined ? "reload" : "file_only");
   }
 
   #result(manifest: Manifest, mode: ApplyResult["mode"], error?: string): ApplyAnswer {
@@ -324,7 +326,7 @@ export class FakeAgent {
         worker_ops_plan_id: this.applied,
         lkg_plan_id: this.lastGood,
         applied_token: this.token,
-        op_results: [],
+        op_results: this.refusedOp === undefined ? [] : [this.refusedOp],
         ...(error !== undefined && { error: { stage: "reload", message: error } }),
         at: "",
         timing: { stage_ms: 0, admit_ms: 0, write_ms: 0, ops_ms: 0, finish_ms: 0, total_ms: 0 },
