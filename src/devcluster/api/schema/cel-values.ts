@@ -20,7 +20,14 @@ export function celName(property: string): string | undefined {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(escaped) ? escaped : undefined;
 }
 
-function objectValue(value: Fields, schema: StructuralSchema): Fields {
+/** The evaluator looks at an object's `constructor`: keys of that kind are safe in a Map only. */
+const HOSTILE = ["__proto__", "constructor"];
+
+function objectValue(value: Fields, schema: StructuralSchema): Fields | Map<string, unknown> {
+  if (isFields(schema.additionalProperties) && HOSTILE.some((key) => Object.hasOwn(value, key))) {
+    const items = schema.additionalProperties as StructuralSchema;
+    return new Map(Object.keys(value).map((key) => [key, celValue(value[key], items)]));
+  }
   const result: Fields = {};
   const extra = isFields(schema.additionalProperties) ? (schema.additionalProperties as StructuralSchema) : undefined;
   for (const key of Object.keys(value)) {
@@ -29,7 +36,7 @@ function objectValue(value: Fields, schema: StructuralSchema): Fields {
       const name = celName(key);
       if (name !== undefined) result[name] = celValue(value[key], property as StructuralSchema);
     } else if (extra !== undefined) result[key] = celValue(value[key], extra);
-    else result[key] = celValue(value[key], {});
+    else if (!HOSTILE.includes(key)) result[key] = celValue(value[key], {});
   }
   return result;
 }

@@ -115,4 +115,23 @@ test("a schema that is not structural is refused with the place", () => {
   );
 });
 
+test("rules judge maps whose keys are names of JavaScript's own", () => {
+  const schema: StructuralSchema = {
+    type: "object",
+    "x-kubernetes-validations": [
+      { rule: "size(self.m) <= 3 && self.m.all(k, self.m[k].n > 0)", message: "n must be positive" },
+    ],
+    properties: {
+      m: {
+        type: "object",
+        additionalProperties: { type: "object", properties: { n: { type: "integer" } } },
+      },
+    },
+  };
+  const spec = (n: number): unknown =>
+    JSON.parse(`{"m":{"__proto__":{"n":1},"constructor":{"n":${n}},"toString":{"n":3}}}`);
+  assert.equal(texts(schema, spec(2)), []);
+  assert.match(texts(schema, spec(0))[0] ?? "", "n must be positive");
+});
+
 test.run();
