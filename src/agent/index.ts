@@ -54,7 +54,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   const { now, monotonic } = options;
   const reloadIntervalMs = options.reloadIntervalMs ?? 5_000;
   mkdirSync(paths.baseDir, { recursive: true });
-  const lock = await LocalLock.take(paths.localSocket);
+  const lock = await LocalLock.takeAfterWrapper(paths.localSocket);
   try {
     const holding = new Holding({ ...paths, now });
     const plans = new PlanStore(holding.tree.planPath);

@@ -43,6 +43,17 @@ export class LocalLock {
     return lock;
   }
 
+  /**
+   * The same for an agent: a start wrapper that is at work, as when both containers of a pod start together, is waited for. It
+   * answers no health request, and its connections end with it.
+   * @throws AgentTreeError when another agent listens there.
+   */
+  static async takeAfterWrapper(path: string): Promise<LocalLock> {
+    let ended = true;
+    while (ended && (await isBusy(path))) ended = await connectionEnd(path);
+    return LocalLock.take(path);
+  }
+
   serve(handler: LocalHandler): void {
     this.#handler = handler;
   }
@@ -51,6 +62,29 @@ export class LocalLock {
     this.#server.closeAllConnections();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
+}
+
+/** Somebody listens who is no agent in service. */
+async function isBusy(path: string): Promise<boolean> {
+  try {
+    await askAgent(path, "GET", "/health");
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** Resolves when the holder ended the connection; false = there was none. */
+function connectionEnd(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    let connected = false;
+    const socket = connect(path, () => {
+      connected = true;
+    });
+    socket.resume();
+    socket.once("error", () => undefined);
+    socket.once("close", () => resolve(connected));
+  });
 }
 
 function isListening(path: string): Promise<boolean> {

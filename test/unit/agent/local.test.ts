@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { LocalLock } from "../../../src/agent/local.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "haptic-local-"));
+test.after(() => rmSync(dir, { recursive: true, force: true }));
+
+test("An agent that starts while a start wrapper prepares waits until that is done", async () => {
+  const path = join(dir, "wrapper.sock");
+  const wrapper = await LocalLock.take(path);
+  let taken = false;
+  const agent = LocalLock.takeAfterWrapper(path).then((lock) => {
+    taken = true;
+    return lock;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.is(taken, false);
+  await wrapper.release();
+  await (await agent).release();
+});
+
+test("An agent that starts beside a living agent is refused", async () => {
+  const path = join(dir, "agent.sock");
+  const living = await LocalLock.take(path);
+  living.serve(async () => ({ status: 200, body: {} }));
+  await LocalLock.takeAfterWrapper(path).then(
+    () => assert.unreachable("two agents would own one tree"),
+    (error: Error) => assert.match(error.message, "another agent owns"),
+  );
+  await living.release();
+});
+
+test.run();
