@@ -234,7 +234,7 @@ async function main(argv: readonly string[]): Promise<void> {
     allowPositionals: true,
     options: { json: { type: "string" }, limit: { type: "string" }, quick: { type: "boolean" } },
   });
-  const words = positionals.length > 0 ? positionals : ["unit", "model", "simulation", "cluster", "e2e"];
+  const words = positionals.length > 0 ? positionals : ["unit", "model", "simulation", "cluster", "e2e", "browser"];
   measuresLittle = values.quick === true;
   const files = select(words).filter((file) => !measuresLittle || layerOf(file) !== "bench" || wishesOf(file).quick);
   const limitMs = values.limit === undefined ? undefined : Number(values.limit) * 1_000;

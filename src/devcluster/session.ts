@@ -46,8 +46,8 @@ export interface DevListener {
 const CONFIG_API = "haproxy-haptic.org/v1alpha1";
 const NODE = "haptic-dev";
 const DEBUG_PORT = 6060;
-/** Where `haptic run` opens its metrics by itself. */
-const METRICS_PORT = 9090;
+/** Not the usual 9090, where a Prometheus of this machine may listen on every address. */
+const METRICS_PORT = 6061;
 const TMPFS_MAGIC = 0x01021994;
 /** Time that a process has to end by itself. */
 const GRACE_MS = 5_000;
@@ -242,6 +242,7 @@ export class DevSession {
       `--haproxy=${this.haproxy.path}`,
       `--debug-address=${this.#there(this.#addresses).api}`,
       `--debug-port=${DEBUG_PORT}`,
+      `--metrics-port=${METRICS_PORT}`,
       `--metrics-address=${this.#there(this.#addresses).api}`,
     ]);
     this.#controller = this.#there(this.#keeper).start({

@@ -15,7 +15,7 @@ export interface ActorView {
   readonly machine: string;
   /** Name of the actor that began it; "" = none that is known. */
   readonly parent: string;
-  /** Ids of the states it is in, the root first. */
+  /** Ids of the states it is in, in the chart's order, the root first. */
   readonly states: readonly string[];
   /** Ids of further states it was in since the last look. */
   readonly passed: readonly string[];
@@ -54,7 +54,9 @@ const machineOf = (actor: AnyActorRef): Machine | undefined => {
 };
 
 const statesOf = (actor: AnyActorRef): readonly string[] =>
-  ((actor.getSnapshot() as AnyMachineSnapshot)._nodes ?? []).map((node) => node.id);
+  ((actor.getSnapshot() as AnyMachineSnapshot)._nodes ?? [])
+    .toSorted((a, b) => a.order - b.order)
+    .map((node) => node.id);
 
 /** Names of a chart's edges as its SVG has them: `STATE#N`, N = place among the state's transitions and their targets. */
 function edgesOf({ root }: Machine): ReadonlyMap<AnyTransitionDefinition, string> {

@@ -14,7 +14,7 @@ export function testHaproxy(version: HaproxyVersion): string | undefined {
 }
 
 /** Layers whose tests use HAProxy, and those that use a real Kubernetes control plane. */
-const withHaproxy: ReadonlySet<string> = new Set(["unit", "cluster", "e2e", "bench"]);
+const withHaproxy: ReadonlySet<string> = new Set(["unit", "cluster", "e2e", "bench", "browser"]);
 const withKubernetes: ReadonlySet<string> = new Set(["cluster", "e2e"]);
 
 /** Brings what the layers need and the cache lacks; `say` hears what is done or could not be. */

@@ -33,6 +33,7 @@ class Chart {
     this.figure = make("figure", { data: { actor: actor.name } }, this.title, this.canvas, this.heard);
     /** @type {Map<string, Element[]>} */
     this.parts = new Map();
+    this.revealed = "";
     void this.draw();
   }
 
@@ -44,12 +45,32 @@ class Chart {
     }
     const copy = document.importNode(svg, true);
     copy.setAttribute("aria-hidden", "true");
+    // A wide chart is scrolled rather than made too small to be read.
+    if (copy instanceof SVGElement) copy.style.minWidth = `${Number(copy.getAttribute("width")) * SMALLEST}px`;
     this.canvas.replaceChildren(copy);
     for (const part of copy.querySelectorAll("[data-id], [data-edge]")) {
       const key = part.getAttribute("data-id") ?? part.getAttribute("data-edge") ?? "";
       this.parts.set(key, [...(this.parts.get(key) ?? []), part]);
     }
     this.paint(this.actor);
+  }
+
+  /** Brings the present state into view when it is another one, without moving the page. @param {string} now */
+  reveal(now) {
+    if (now === this.revealed || this.parts.size === 0) return;
+    const { scrollWidth, clientWidth, scrollHeight, clientHeight } = this.canvas;
+    if (clientWidth === 0) return;
+    this.revealed = now;
+    if (scrollWidth <= clientWidth && scrollHeight <= clientHeight) return;
+    const leaf = [...this.canvas.querySelectorAll(".atomic.on, .final.on")][0];
+    if (leaf === undefined) return;
+    const box = leaf.getBoundingClientRect();
+    const view = this.canvas.getBoundingClientRect();
+    if (box.left >= view.left && box.right <= view.right && box.top >= view.top && box.bottom <= view.bottom) return;
+    this.canvas.scrollBy({
+      left: box.left + box.width / 2 - view.left - view.width / 2,
+      top: box.top + box.height / 2 - view.top - view.height / 2,
+    });
   }
 
   /** @param {Actor} actor */
@@ -60,10 +81,14 @@ class Chart {
     this.heard.textContent = actor.heard.length === 0 ? "" : `heard last: ${actor.heard.slice(0, 6).join(", ")}`;
     const on = new Set(actor.states);
     for (const [key, parts] of this.parts) for (const part of parts) part.classList.toggle("on", on.has(key));
+    this.reveal(now);
     for (const key of actor.passed) for (const part of this.parts.get(key) ?? []) flash(part, "passed");
     for (const key of actor.edges) for (const part of this.parts.get(key) ?? []) flash(part, "taken");
   }
 }
+
+/** A chart is drawn at no less than this share of its size. */
+const SMALLEST = 0.62;
 
 export class Charts {
   /** @param {HTMLElement} list @param {HTMLElement} place */

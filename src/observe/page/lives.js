@@ -66,7 +66,10 @@ export function row(life, nameOf, onFollow) {
     { class: "head", title: "Follow this change through the page" },
     make("span", { class: `state ${tone(life)}`, text: life.state }),
     make("span", { class: "cause", text: cause(life) }),
-    make("span", { class: "total", text: ms(life.completedMs) }),
+    make("span", {
+      class: "total",
+      text: ms(life.completedMs ?? (life.state === "nothing to deploy" ? life.releasedMs : undefined)),
+    }),
   );
   head.type = "button";
   head.addEventListener("click", () => onFollow(life.id));

@@ -263,7 +263,7 @@ setInterval(() => {
   lastCount = count;
   lastCountAt = now;
   byId("rate").textContent =
-    `${count.toLocaleString("en")} events, ${rate < 10 ? rate.toFixed(1) : Math.round(rate)} a second`;
+    `${count.toLocaleString("en")} events, ${rate < 0.05 ? 0 : rate < 10 ? rate.toFixed(1) : Math.round(rate)} a second`;
   document.body.dataset["rate"] = rate.toFixed(1);
 }, 1000);
 // A chart that fits a phone's width cannot be read there.

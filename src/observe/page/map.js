@@ -55,6 +55,8 @@ export class ComponentMap {
     );
     const byId = new Map(nodes.map((node) => [node.id, node]));
     this.lines.clear();
+    /** Edges of each component: brought out while it is pointed at. @type {Map<string, SVGElement[]>} */
+    const near = new Map();
     for (const edge of [...edges].sort((a, b) => Number(a.main ?? false) - Number(b.main ?? false))) {
       const from = byId.get(edge.from);
       const to = byId.get(edge.to);
@@ -66,6 +68,7 @@ export class ComponentMap {
       });
       line.append(makeSvg("title", {}, `${edge.from} → ${edge.to}: ${edge.types.join(", ")}`));
       svg.append(line);
+      for (const end of [edge.from, edge.to]) near.set(end, [...(near.get(end) ?? []), line]);
       for (const type of edge.types) {
         const key = `${edge.source ?? edge.from} ${type}`;
         this.lines.set(key, [...(this.lines.get(key) ?? []), line]);
@@ -96,6 +99,11 @@ export class ComponentMap {
           choose();
         });
       }
+      const show = (/** @type {boolean} */ on) => {
+        for (const line of near.get(node.id) ?? []) line.classList.toggle("near", on);
+      };
+      for (const event of ["pointerenter", "focus"]) box.addEventListener(event, () => show(true));
+      for (const event of ["pointerleave", "blur"]) box.addEventListener(event, () => show(false));
       svg.append(box);
       this.boxes.set(node.id, { box, state });
     }

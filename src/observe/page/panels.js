@@ -27,8 +27,8 @@ export function showPanels(panels) {
     term.leading ? ["leading", "good"] : ["following", "quiet"],
     [`epoch ${term.epoch}`, ""],
     serving === null ? ["no configuration serves", "bad"] : [`generation ${serving.generation}`, ""],
-    [`${counters["renders"] ?? 0} renders`, ""],
-    [`${counters["reloads"] ?? 0} reloads`, ""],
+    [counted(counters["renders"], "render"), ""],
+    [counted(counters["reloads"], "reload"), ""],
   ]);
   const place = byId("gate");
   place.textContent = GATE[gate] ?? gate;
@@ -37,6 +37,9 @@ export function showPanels(panels) {
   showPods(pods);
   showStores(stores);
 }
+
+/** @param {number | undefined} count @param {string} thing */
+const counted = (count = 0, thing) => `${count} ${thing}${count === 1 ? "" : "s"}`;
 
 /** @param {[text: string, tone: string][]} texts */
 function chips(texts) {
@@ -86,30 +89,38 @@ function showPods(pods) {
   byId("pods").replaceChildren(
     ...(pods.length === 0
       ? [make("li", { class: "empty", text: "No pod is known that can be deployed to." })]
-      : pods.map((pod) => {
-          const { last } = pod;
-          const same = pod.applied !== "" && pod.applied === newest;
-          return make(
-            "li",
-            { data: { pod: pod.name, applied: pod.applied, mode: last?.mode ?? "" } },
-            make("span", { class: `dot ${last?.ok === false ? "bad" : same ? "good" : "busy"}` }),
-            make("b", { text: pod.name }),
-            make("span", { class: "muted", text: pod.haproxy === "" ? "HAProxy is not up" : `HAProxy ${pod.haproxy}` }),
-            make(
-              "span",
-              { class: "plan" },
-              "plan ",
-              make("code", { text: short(pod.applied), title: pod.applied }),
-              pod.running === pod.applied ? "" : " · loaded ",
-              pod.running === pod.applied ? "" : make("code", { text: short(pod.running) }),
-              pod.lastGood === pod.applied ? " · proven" : " · last good ",
-              pod.lastGood === pod.applied ? "" : make("code", { text: short(pod.lastGood) }),
-            ),
-            last === null
-              ? ""
-              : make("span", { class: `mode ${last.ok ? last.mode : "bad"}`, text: `${last.mode} ${ms(last.tookMs)}` }),
-          );
-        })),
+      : pods
+          .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+          .map((pod) => {
+            const { last } = pod;
+            const same = pod.applied !== "" && pod.applied === newest;
+            return make(
+              "li",
+              { data: { pod: pod.name, applied: pod.applied, mode: last?.mode ?? "" } },
+              make("span", { class: `dot ${last?.ok === false ? "bad" : same ? "good" : "busy"}` }),
+              make("b", { text: pod.name }),
+              make("span", {
+                class: "muted",
+                text: pod.haproxy === "" ? "HAProxy is not up" : `HAProxy ${pod.haproxy}`,
+              }),
+              make(
+                "span",
+                { class: "plan" },
+                "plan ",
+                make("code", { text: short(pod.applied), title: pod.applied }),
+                pod.running === pod.applied ? "" : " · loaded ",
+                pod.running === pod.applied ? "" : make("code", { text: short(pod.running) }),
+                pod.lastGood === pod.applied ? " · proven" : " · last good ",
+                pod.lastGood === pod.applied ? "" : make("code", { text: short(pod.lastGood) }),
+              ),
+              last === null
+                ? ""
+                : make("span", {
+                    class: `mode ${last.ok ? last.mode : "bad"}`,
+                    text: `${last.mode} ${ms(last.tookMs)}`,
+                  }),
+            );
+          })),
   );
 }
 
