@@ -2,11 +2,12 @@
 import { literal, type Code } from "../emit/code.ts";
 import { hostileNames } from "../runtime/guards.ts";
 import { nearestName } from "../syntax/problems.ts";
-import type { Expression, RenderExpression, Statement } from "../syntax/tree.ts";
+import type { Expression, Named, RenderExpression, Statement } from "../syntax/tree.ts";
 import { Composites } from "./composites.ts";
 import { parseFloat_, parseInteger } from "./constants.ts";
 import { constantCode } from "./operators.ts";
 import type { MacroInfo, Symbol_, Value } from "./scope.ts";
+import { terminates } from "./terminating.ts";
 import {
   ANY,
   isFloat,
@@ -53,6 +54,7 @@ export abstract class Expressions extends Composites {
     params: readonly { name: string; type: Type; at: number }[],
     type: FunctionType,
     body: readonly Statement[],
+    resultNames?: readonly Named[],
   ): Code;
 
   /** Checks one expression. `hint` is the type of the place it goes to, for literals without one and lambdas. */
@@ -112,7 +114,9 @@ export abstract class Expressions extends Composites {
           variadic: x.params.at(-1)?.variadic ?? false,
           results: x.results.map((r) => this.type(r)),
         };
-        return { code: this.functionLiteral(params, type, x.body), type };
+        if (type.results.length > 0 && !terminates(x.body))
+          this.fail(x.at, "missing return", "the function must end with return, on each way through it");
+        return { code: this.functionLiteral(params, type, x.body, x.resultNames), type };
       }
       case "lambda": {
         const wanted = hint?.kind === "func" ? hint.params[0] : undefined;

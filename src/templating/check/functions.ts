@@ -1,6 +1,6 @@
 /** Macros, function literals and return. */
 import { commas, type Code, type FunctionNode } from "../emit/code.ts";
-import type { MacroStatement, Statement } from "../syntax/tree.ts";
+import type { MacroStatement, Named, Statement } from "../syntax/tree.ts";
 import { Branches } from "./branches.ts";
 import type { MacroInfo, Symbol_ } from "./scope.ts";
 import { ANY, VOID, type FunctionType, type Type } from "./types.ts";
@@ -12,6 +12,11 @@ export abstract class Functions extends Branches {
       if (n.values.length === 1 && results.length > 1) {
         const { code } = this.multiple(n.values[0]!, results.length);
         return ["return ", code, ";\n"];
+      }
+      const { names } = this.frame;
+      if (n.values.length === 0 && names !== undefined) {
+        const values = names.map((symbol): Code => symbol.js);
+        return values.length > 1 ? ["return [", commas(values), "];\n"] : ["return ", values[0] ?? "null", ";\n"];
       }
       if (n.values.length !== results.length)
         this.fail(n.at, `wrong number of values in return: have ${n.values.length}, want ${results.length}`);
@@ -34,6 +39,7 @@ export abstract class Functions extends Branches {
     params: readonly { name: string; type: Type; at: number }[],
     type: FunctionType,
     body: readonly Statement[],
+    resultNames?: readonly Named[],
   ): Code {
     const outer = [this.frame, this.jumps, this.inlineEnd] as const;
     this.frame = { kind: "literal", results: type.results };
@@ -53,7 +59,17 @@ export abstract class Functions extends Branches {
             () =>
               symbol.appended ? `let ${symbol.js}$o = false;\n` : "",
         );
-        return { node: "lambda", params: names.join(", "), body: [flags, this.list(body), "return null;\n"] };
+        const named = resultNames?.map((name, i) => this.addName(name.name, type.results[i]!, name.at));
+        if (named !== undefined) this.frame = { ...this.frame, names: named };
+        const results = named?.map((symbol, i): Code => {
+          const zero: Code = [`let ${symbol.js} = `, this.zero(type.results[i]!)];
+          return [zero, () => (symbol.appended ? `, ${symbol.js}$o = false;\n` : ";\n")];
+        });
+        return {
+          node: "lambda",
+          params: names.join(", "),
+          body: [flags, results ?? "", this.list(body), "return null;\n"],
+        };
       });
     } finally {
       [this.frame, this.jumps, this.inlineEnd] = outer;

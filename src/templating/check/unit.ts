@@ -51,6 +51,8 @@ export class CheckFault extends Error {
 export interface FunctionFrame {
   readonly kind: "main" | "macro" | "literal" | "import" | "capture";
   readonly results: readonly Type[];
+  /** Variables of named results. */
+  readonly names?: readonly Symbol_[];
 }
 
 export abstract class UnitContext {

@@ -1,7 +1,7 @@
 /** Parser of expressions and types over the tokens of one tag. */
 import { SyntaxFault } from "./problems.ts";
 import type { Token } from "./tokens.ts";
-import type { Element, Expression, Field, Param, Statement, TypeNode } from "./tree.ts";
+import type { Element, Expression, Field, Named, Param, Statement, TypeNode } from "./tree.ts";
 
 const PRECEDENCE: ReadonlyMap<string, number> = new Map([
   ["*", 5],
@@ -209,16 +209,16 @@ export class ExpressionParser {
   }
 
   protected results(): TypeNode[] {
-    if (this.accept("(")) {
-      const results: TypeNode[] = [];
-      while (!this.is(")")) {
-        results.push(this.type());
-        if (!this.accept(",")) break;
-      }
-      this.expect(")");
-      return results;
-    }
-    return this.startsType() ? [this.type()] : [];
+    return this.namedResults().types;
+  }
+
+  /** `int`, `(int, error)` or `(n int, err error)`. */
+  private namedResults(): { types: TypeNode[]; names: Named[] | undefined } {
+    if (!this.is("(")) return { types: this.startsType() ? [this.type()] : [], names: undefined };
+    const params = this.params();
+    const types = params.map(({ type, at }): TypeNode => type ?? { kind: "named", name: "any", at });
+    const named = params.some(({ name, type, at }) => name !== "_" || type?.at !== at);
+    return { types, names: named ? params.map(({ name, at }) => ({ name, at })) : undefined };
   }
 
   /** `(a, b int, c ...string)` or, in types, `(int, string)`. */
@@ -347,8 +347,9 @@ export class ExpressionParser {
     }
     if (this.accept("func")) {
       const params = this.params();
-      const results = this.is("{") ? [] : this.results();
-      return { kind: "func", params, results, body: this.functionBody(), at };
+      const { types, names } = this.is("{") ? { types: [], names: undefined } : this.namedResults();
+      const body = this.functionBody();
+      return { kind: "func", params, results: types, ...(names === undefined ? {} : { resultNames: names }), body, at };
     }
     if (this.is("render")) return this.render(false, at);
     throw this.unexpected("expression");

@@ -79,6 +79,8 @@ export type Expression =
       readonly kind: "func";
       readonly params: readonly Param[];
       readonly results: readonly TypeNode[];
+      /** Names of the results, when they have some: variables that a bare return gives. */
+      readonly resultNames?: readonly Named[];
       readonly body: readonly Statement[];
       readonly at: number;
     }
