@@ -213,7 +213,7 @@ test("a planted Secret is nowhere on the page and nowhere in the stream", async 
     name: "demo-tls",
     namespace: "default",
   });
-  const key = (held?.["data"] as { "tls.key": string })["tls.key"];
+  const key = (held!["data"] as { "tls.key": string })["tls.key"];
   const keyText = Buffer.from(key, "base64").toString().split("\n")[1]!;
   for (const [where, text] of [
     ["the page", dom],

@@ -48,7 +48,16 @@ export class ComponentMap {
         {},
         makeSvg(
           "marker",
-          { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
+          {
+            id: "tip",
+            viewBox: "0 0 8 8",
+            refX: 7,
+            refY: 4,
+            markerUnits: "userSpaceOnUse",
+            markerWidth: 12,
+            markerHeight: 12,
+            orient: "auto",
+          },
           makeSvg("path", { d: "M0 0L8 4L0 8z", class: "tip" }),
         ),
       ),

@@ -207,7 +207,7 @@ test(
   withServer(async ({ port, actor, feed }) => {
     const socket = new WebSocket(`ws://${HOST}:${port}/live/inspect`);
     const messages: string[] = [];
-    socket.on("message", (data) => messages.push(String(data)));
+    socket.on("message", (data) => messages.push((data as Buffer).toString()));
     await once(socket, "open");
     while (messages.length === 0) await once(socket, "message");
     actor.send({ type: "SWITCH", password: SECRET });
