@@ -3,6 +3,7 @@
  * manifest path), then optionally `plan`. Small parts stay in memory, large ones stream to staged files.
  */
 import type { IncomingMessage } from "node:http";
+import { rmSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { AgentRequestError } from "../errors.ts";
 import { LIMITS, type Manifest } from "./api.ts";
@@ -61,6 +62,7 @@ class PartSink {
     }
     if (this.#file === undefined) {
       this.#path = this.#body.options.stagingPath();
+      this.#body.staged.push(this.#path);
       this.#file = await open(this.#path, "w", 0o600);
       for (const kept of this.#chunks.splice(0)) await this.#file.write(kept);
     }
@@ -83,6 +85,8 @@ class PartSink {
 
 class BodyReader {
   readonly options: BodyOptions;
+  /** Files that parts were streamed to. */
+  readonly staged: string[] = [];
   #memory = 0;
 
   constructor(options: BodyOptions) {
@@ -174,10 +178,14 @@ export async function readApplyBody(request: IncomingMessage, options: BodyOptio
     }
   };
 
-  const abandon = (): Promise<void> | undefined => sink?.abandon();
+  const abandon = async (): Promise<void> => {
+    await sink?.abandon();
+    for (const path of reader.staged) rmSync(path, { force: true });
+  };
 
   try {
     const declared = Number(request.headers["content-length"] ?? Number.NaN);
+    if (declared > LIMITS.applyBodyBytes) throw new AgentRequestError("the body is too large", 413);
     if (declared <= WHOLE_BYTES) {
       rest = Buffer.concat([rest, await readWhole(request)]);
       await consume();
@@ -190,12 +198,12 @@ export async function readApplyBody(request: IncomingMessage, options: BodyOptio
         await consume();
       }
     }
+    if (!closed || manifest === undefined) throw new AgentRequestError("the body ends before its last part");
+    return { manifest, parts, plan };
   } catch (error) {
     await abandon();
     throw error;
   }
-  if (!closed || manifest === undefined) throw new AgentRequestError("the body ends before its last part");
-  return { manifest, parts, plan };
 }
 
 /** What a small change sends: an iteration over the stream would cost more than everything else that is done with it. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Manifest } from "../../../src/agent/api.ts";
 import { encodeApply } from "../../../src/agent/client.ts";
+import { AgentRequestError } from "../../../src/errors.ts";
 import { readApplyBody, type ApplyBody } from "../../../src/agent/multipart.ts";
 import type { Part } from "../../../src/agent/staging.ts";
 
@@ -120,6 +121,26 @@ test("a body that ends early, lacks the manifest or is of another type is refuse
     () => assert.unreachable("taken"),
     (error: Error) => assert.match(error.message, "not the manifest"),
   );
+});
+
+test("a body that is refused, or ends early, leaves none of its large parts on disk", async () => {
+  const before = readdirSync(dir).length;
+  const head = (name: string, filename = ""): string =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"${filename}\r\n\r\n`;
+  const large = Buffer.alloc(2 * 1024 * 1024, 0x61);
+  const begin = Buffer.from(`${head("manifest")}${JSON.stringify(manifest)}\r\n${head("file", '; filename="a"')}`);
+  const second = Buffer.from(`\r\n${head("file", '; filename="b"')}`);
+  const early = Buffer.concat([begin, large, second, large]);
+  const twice = Buffer.concat([begin, large, Buffer.from(`\r\n${head("file", '; filename="a"')}x\r\n--b--\r\n`)]);
+  const oversize = Buffer.concat([begin, large, second, Buffer.alloc(65 * 1024 * 1024)]);
+  for (const body of [early, twice, oversize]) {
+    const cuts = [70_000, 1_000_000, 3_000_000];
+    await read(body, "multipart/form-data; boundary=b", cuts, () => {}, false).then(
+      () => assert.unreachable("the body is bad"),
+      (error: Error) => assert.instance(error, AgentRequestError),
+    );
+    assert.is(readdirSync(dir).length, before);
+  }
 });
 
 test.run();
