@@ -5,7 +5,7 @@ import { createRenderServiceInSlices } from "../../../src/render/index.ts";
 import { context, never, options, route, service, TEMPLATES, texts, world } from "./fixture.ts";
 
 /** A clock that stands still: the run never learns that its slice is over, as in a function that does not come back. */
-const STUCK = { now: () => 0, watchdogMs: 30 };
+const STUCK = { now: () => 0, watchdogMs: 400 };
 
 test("a root that does not come back is stopped, told, and nothing else is lost", async () => {
   const on = world();
@@ -15,7 +15,7 @@ test("a root that does not come back is stopped, told, and nothing else is lost"
   assert.is(result, undefined);
   assert.equal(
     problems.map(({ code, template, message }) => `${code} ${template}: ${message}`),
-    ["HAPTIC_E_TEMPLATE_LIMIT haproxy.cfg: stopped after 30 ms without a pause"],
+    ["HAPTIC_E_TEMPLATE_LIMIT haproxy.cfg: stopped after 400 ms without a pause"],
   );
 });
 
@@ -28,7 +28,7 @@ test("an object whose incremental snippet does not come back harms itself only",
   const { result, isolated } = await service({ ...TEMPLATES, hosts }, STUCK).render(context(on), never);
   assert.equal(
     isolated.map(({ id, problem }) => `${id}: ${problem.message}`),
-    ["ns/stuck: stopped after 30 ms without a pause"],
+    ["ns/stuck: stopped after 400 ms without a pause"],
   );
   const all = Object.values(texts(result!.plan)).join("\n");
   assert.match(all, "a.example");

@@ -233,6 +233,11 @@ cases([
 // Order of evaluation, and bytes.
 cases([
   [
+    "named results are variables that a bare return gives",
+    '{% f := func(x int) (n int, s string) { n = x; if x > 1 { return 7, "y" }; s = "z"; return } %}{% a, b := f(1) %}{{ a }}{{ b }}{% a, b = f(2) %}{{ a }}{{ b }}',
+    "1z7y",
+  ],
+  [
     "places of an assignment are evaluated once, before anything is assigned",
     '{% n := 0 %}{% f := func() int { n++; return n } %}{% l := []int{0, 0, 0} %}{% l[f()] += 5 %}{{ n }}:{{ l | join(",") }} {% i := 0 %}{% i, l[i] = 2, 7 %}{{ i }}:{{ l | join(",") }} {% l[0], l[1] = l[1], l[0] %}{{ l | join(",") }}',
     "1:0,5,0 2:7,5,0 5,7,0",
