@@ -377,8 +377,7 @@ export abstract class Calls extends Rendering {
             this.fail(x.args[0]!.at, `invalid argument for cap: ${typeName(type)} has no capacity`);
           return { code: [this.site(x.at), "$.cap(", value.code, ")"], type: INT };
         }
-        if (typeof value.constant === "string")
-          return this.constantValue(BigInt(byteLength(value.constant)), INT);
+        if (typeof value.constant === "string") return this.constantValue(BigInt(byteLength(value.constant)), INT);
         if (type.kind === "array") return this.constantValue(BigInt(type.length), INT);
         if (!isString(type) && type.kind !== "slice" && type.kind !== "map" && type.kind !== "any")
           this.fail(x.args[0]!.at, `invalid argument for ${name}: ${typeName(type)} has no length`);
