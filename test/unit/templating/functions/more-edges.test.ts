@@ -55,7 +55,7 @@ const data = {
   nan: NaN,
   binary: textOfBytes(Buffer.from([0xff, 0x00, 0xc3])),
   rsa: pem(rsa.publicKey),
-  pkcs1: pem(rsa.publicKey as never, "pkcs1"),
+  pkcs1: pem(rsa.publicKey, "pkcs1"),
   ec: pem(ec.publicKey),
   private: String(rsa.privateKey.export({ type: "pkcs8", format: "pem" })),
   conditions: [
