@@ -5,6 +5,9 @@ import { Branches } from "./branches.ts";
 import type { MacroInfo, Symbol_ } from "./scope.ts";
 import { ANY, VOID, type FunctionType, type Type } from "./types.ts";
 
+/** Most results are short: told in place. */
+const LEAF_END = "return o.length > 1024 ? $.charged(o) : o;\n";
+
 export abstract class Functions extends Branches {
   protected returnStatement(n: Statement & { kind: "return" }): Code {
     const { kind, results } = this.frame;
@@ -31,7 +34,8 @@ export abstract class Functions extends Branches {
       );
     if (this.inlineEnd !== undefined) return `break ${this.inlineEnd};\n`;
     if (kind === "capture") return "return $.charged(o);\n";
-    if (kind === "macro") return "{ $.depth--; return $.charged(o); }\n";
+    const { macro } = this.frame;
+    if (kind === "macro") return () => (macro?.leaf === true ? LEAF_END : "{ $.depth--; return $.charged(o); }\n");
     return "{ $.flush(o); return; }\n";
   }
 
@@ -79,7 +83,7 @@ export abstract class Functions extends Branches {
   /** Declares a macro's name and parameters; the body is checked by `macroBody`. */
   protected macroHead(n: MacroStatement): { symbol: Symbol_; info: MacroInfo } {
     const js = this.fresh(`M_${n.name.replace(/\W/gu, "$")}`);
-    const node: FunctionNode = { js, params: "", body: "", suspends: false, recursive: false };
+    const node: FunctionNode = { js, params: "", body: "", suspends: false, recursive: false, leaf: false };
     const params = n.params.map((p) => ({
       name: p.name,
       type: p.type === undefined ? ANY : this.type(p.type),
@@ -91,7 +95,7 @@ export abstract class Functions extends Branches {
 
   protected macroBody(n: MacroStatement, info: MacroInfo): Code {
     const outer = [this.frame, this.jumps, this.inlineEnd] as const;
-    this.frame = { kind: "macro", results: [] };
+    this.frame = { kind: "macro", results: [], macro: info.node };
     this.jumps = [];
     this.inlineEnd = undefined;
     try {
@@ -108,11 +112,11 @@ export abstract class Functions extends Branches {
               symbol.appended ? `let ${symbol.js}$o = false;\n` : "",
         );
         info.node.body = [
-          "$.enter();\n",
+          () => (info.node.leaf ? "" : "$.enter();\n"),
           'let o = "", o$n = 16384;\n',
           flags,
           this.list(n.body),
-          "$.depth--;\nreturn $.charged(o);\n",
+          () => (info.node.leaf ? LEAF_END : "$.depth--;\nreturn $.charged(o);\n"),
         ];
       });
     } finally {

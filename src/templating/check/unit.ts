@@ -1,5 +1,5 @@
 /** What all parts of the checker share while one unit (a rendered or an imported file) is checked. */
-import type { Code } from "../emit/code.ts";
+import type { Code, FunctionNode } from "../emit/code.ts";
 import { site } from "../emit/code.ts";
 import { nearestName, type Place } from "../syntax/problems.ts";
 import type { TemplateSource } from "../types.ts";
@@ -51,8 +51,13 @@ export class CheckFault extends Error {
 export interface FunctionFrame {
   readonly kind: "main" | "macro" | "literal" | "import" | "capture";
   readonly results: readonly Type[];
+<<<<<<< ours
   /** Variables of named results. */
   readonly names?: readonly Symbol_[];
+=======
+  /** Of a macro. */
+  readonly macro?: FunctionNode;
+>>>>>>> theirs
 }
 
 export abstract class UnitContext {

@@ -14,6 +14,8 @@ export interface FunctionNode {
   suspends: boolean;
   /** It calls itself, if only through others. */
   recursive: boolean;
+  /** Neither loops nor calls anything of the template: no bound is needed on its calls. */
+  leaf: boolean;
 }
 
 export type CodeNode =

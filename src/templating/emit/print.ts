@@ -7,6 +7,8 @@ import type { Code, CodeNode, FunctionNode } from "./code.ts";
 
 interface Facts {
   direct: boolean;
+  /** Makes function values, which natives may call. */
+  hands?: boolean;
   readonly calls: Set<FunctionNode>;
 }
 
@@ -17,6 +19,7 @@ export function analyse(code: Code): void {
   for (const [fn, known] of facts) {
     fn.recursive = reaches(fn, fn, facts);
     fn.suspends = known.direct || fn.recursive;
+    fn.leaf = !known.direct && known.hands !== true && known.calls.size === 0;
   }
   for (let changed = true; changed;) {
     changed = false;
@@ -80,9 +83,11 @@ function collect(code: Code, into: Facts, all: Map<FunctionNode, Facts>): void {
       return collect(node.fn.body, own, all);
     }
     case "lambda":
+      into.hands = true;
       // A lambda's own calls do not make the function around it suspend: natives run it to its end.
       return collect(node.body, { direct: false, calls: new Set() }, all);
     case "reference":
+      into.hands = true;
       return collect(node.target, into, all);
   }
 }
