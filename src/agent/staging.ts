@@ -6,6 +6,7 @@ import type { BlockRef, Manifest, ManifestFile } from "./api.ts";
 import { rootDigest, sha256 } from "./blocks.ts";
 import type { JournalFile } from "./journal.ts";
 import { spliceBlocks, type HeldBlock, type HeldFile } from "./model.ts";
+import { checkPathSet } from "./paths.ts";
 
 /** A body part: in memory when small, else a staged file. */
 export type Part = { readonly size: number; readonly bytes: Buffer } | { readonly size: number; readonly path: string };
@@ -62,6 +63,9 @@ export async function stage(
   if (missing.length > 0) return { ok: false, missing };
   const removed = removals(files, manifest);
   for (const path of removed) changes.set(path, null);
+  // The manifest's own paths were judged together; those of a difference have to fit the held ones too.
+  if (manifest.files === undefined && [...changes.keys()].some((path) => !files.has(path)))
+    checkPathSet([...files.keys(), ...changes.keys()].filter((path) => changes.get(path) !== null));
   large ||= blocks.reduce((sum, block) => sum + block.length, 0) > JOURNAL_LIMIT;
   return { ok: true, set: { changes, journal, blocks, removed, large } };
 }

@@ -160,4 +160,32 @@ test("a journal entry that does not fit the files makes them untrusted", () => {
   );
 });
 
+test("a difference that makes a held file a folder, or the reverse, is refused, for no set could be written", async () => {
+  const text = Buffer.from("x\n");
+  const block = blockOf(text);
+  const plain = (path: string): ManifestFile => ({
+    path,
+    kind: "general",
+    reload_on_change: false,
+    digest: rootDigest([block]),
+    size: block.size,
+  });
+  const parts = (path: string) => new Map<string, Part>([[path, { size: text.length, bytes: text }]]);
+  for (const [before, added] of [
+    ["haproxy.cfg", "haproxy.cfg/x"],
+    ["general/a", "general"],
+  ] as const) {
+    const files = new Map([[before, { ...held(["one"]), path: before }]]);
+    await stage(files, { changed: [plain(added)] } as unknown as Manifest, parts(added)).then(
+      () => assert.unreachable(`${added} beside ${before}`),
+      (error: Error) => {
+        assert.instance(error, AgentRequestError);
+        assert.match(error.message, "is a file and a folder at once");
+      },
+    );
+    const moved = { changed: [plain(added)], removed: [before] } as unknown as Manifest;
+    assert.ok((await stage(files, moved, parts(added))).ok, "the held one goes");
+  }
+});
+
 test.run();
