@@ -51,13 +51,10 @@ export class CheckFault extends Error {
 export interface FunctionFrame {
   readonly kind: "main" | "macro" | "literal" | "import" | "capture";
   readonly results: readonly Type[];
-<<<<<<< ours
   /** Variables of named results. */
   readonly names?: readonly Symbol_[];
-=======
   /** Of a macro. */
   readonly macro?: FunctionNode;
->>>>>>> theirs
 }
 
 export abstract class UnitContext {
