@@ -81,6 +81,8 @@ export async function toSvg(root: ChartNode): Promise<string> {
       "elk.algorithm": "layered",
       "elk.hierarchyHandling": ordered ? "SEPARATE_CHILDREN" : "INCLUDE_CHILDREN",
       "elk.randomSeed": "1",
+      // Where composites are laid out together this one direction holds for all: downwards they fit a page, regions go side by side.
+      ...(!ordered && root.type !== "parallel" && { "elk.direction": "DOWN" }),
     },
   });
   const boxes: string[] = [];

@@ -177,8 +177,8 @@ function follow(id) {
   byId("followed").textContent = followed;
   const life = lives.get(followed);
   byId("followedWhat").textContent = life === undefined ? "" : `${cause(life)}: ${life.state}`;
-  pending = { events: true, lives: true };
-  draw();
+  drawEvents();
+  drawLives();
 }
 
 function connect() {
