@@ -1,0 +1,141 @@
+/**
+ * The engine against the same work written by hand: a configuration of 10,000 routes, about 5 MB, rendered by one root of
+ * suspendable code in slices, and by templating/baseline.mjs in one go. Rounds alternate, so that both see the same machine.
+ */
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { createEngineInSlices, drive, Profile, sliceClock } from "../../src/templating/index.ts";
+import { recordRow } from "../support/report.ts";
+import { renderBaseline } from "./templating/baseline.mjs";
+import { compile, engineOptions, globalsOf, makeData, templateSources } from "./templating/workload.ts";
+import { largeSet } from "./templating/large-set.ts";
+
+const ROUTES = 10_000;
+const ROUNDS = 10;
+const WARM_UP = 4;
+const SLICE_MS = 6;
+
+const now = (): number => performance.now();
+/** CPU of this thread, in ms: what others do on the machine does not count, nor do the garbage collector's helpers. */
+const cpu = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+};
+const pause = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+function row(name: string, objects: number, samples: readonly number[], floor?: readonly number[]): void {
+  const sorted = samples.toSorted((a, b) => a - b);
+  const at = (q: number): number => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]!;
+  const base = floor?.toSorted((a, b) => a - b);
+  const middle = base?.[base.length >> 1];
+  recordRow({
+    name,
+    objects,
+    p50: at(0.5),
+    p95: at(0.95),
+    p99: at(0.99),
+    max: at(1),
+    ...(middle !== undefined && { floor: middle, ratio: at(0.5) / middle }),
+  });
+}
+
+// First, so that nothing is warm yet.
+test("compiling a set of 10,000 lines, cold and warm, in slices", async () => {
+  const sources = largeSet();
+  const lines = sources.reduce((sum, { text }) => sum + text.split("\n").length, 0);
+  assert.ok(lines >= 10_000, `${lines} lines`);
+  const samples: number[] = [];
+  const longest: number[] = [];
+  for (let round = 0; round < 6; round++) {
+    const clock = sliceClock(SLICE_MS, now);
+    let began = now();
+    let slowest = 0;
+    const started = began;
+    const set = await createEngineInSlices(engineOptions(sources), {
+      due: clock.due,
+      pause: async () => {
+        slowest = Math.max(slowest, now() - began);
+        await pause();
+        clock.begin();
+        began = now();
+      },
+    });
+    samples.push(now() - started);
+    longest.push(Math.max(slowest, now() - began));
+    assert.equal(
+      set.problems.map((problem) => problem.text),
+      [],
+    );
+  }
+  row("T compile 10,000 lines, cold", lines, samples.slice(0, 1));
+  row("T compile 10,000 lines, warm", lines, samples.slice(1));
+  row("T compile 10,000 lines, longest slice, warm", lines, longest.slice(1));
+});
+
+test("10,000 routes: the engine against plain JavaScript", async () => {
+  const data = makeData(ROUTES);
+  const set = compile(templateSources());
+  const globals = globalsOf(data);
+  const engine = async (profile?: Profile): Promise<{ ms: number; cpu: number; longest: number; out: Buffer[] }> => {
+    const out: Buffer[] = [];
+    const clock = sliceClock(SLICE_MS, now);
+    let longest = 0;
+    const started = now();
+    const busy = cpu();
+    const run = set.start("haproxy.cfg", {
+      globals,
+      sink: { text: (chunk) => void out.push(Buffer.from(chunk)), mount: () => undefined },
+      due: clock.due,
+      ...(profile !== undefined && { profile }),
+    });
+    await drive(run, {
+      clock,
+      yieldTo: pause,
+      now,
+      onSlice: (ms) => {
+        longest = Math.max(longest, ms);
+      },
+    });
+    return { ms: now() - started, cpu: cpu() - busy, longest, out };
+  };
+  const baseline = (): { ms: number; cpu: number; out: Buffer[] } => {
+    const started = now();
+    const busy = cpu();
+    const out = renderBaseline(data as never);
+    return { ms: now() - started, cpu: cpu() - busy, out };
+  };
+  const first = await engine();
+  const text = Buffer.concat(first.out).toString("utf8");
+  assert.is(text, Buffer.concat(baseline().out).toString("utf8"), "both make the same bytes");
+  assert.ok(text.length > 4.5e6, `${text.length} characters`);
+  assert.ok(first.out.every((chunk) => chunk.length < 3 * 16_384));
+
+  const mine: number[] = [];
+  const hand: number[] = [];
+  const longest: number[] = [];
+  const measured: number[] = [];
+  const mineCpu: number[] = [];
+  const handCpu: number[] = [];
+  for (let round = -WARM_UP; round < ROUNDS; round++) {
+    const rendered = await engine();
+    await pause();
+    const written = baseline();
+    await pause();
+    const profiled = await engine(new Profile(now));
+    if (round < 0) continue;
+    mine.push(rendered.ms);
+    mineCpu.push(rendered.cpu);
+    handCpu.push(written.cpu);
+    hand.push(written.ms);
+    longest.push(rendered.longest);
+    measured.push(profiled.cpu);
+  }
+  row("T render 5 MB: engine against plain JavaScript", ROUTES, mine, hand);
+  row("T render 5 MB: the same, CPU", ROUTES, mineCpu, handCpu);
+  row("T render 5 MB: longest slice", ROUTES, longest);
+  row("T render 5 MB: profiled against not profiled, CPU", ROUTES, measured, mineCpu);
+  row("T render 5 MB: first", ROUTES, [first.ms]);
+  row("T render 5 MB: longest slice of the first", ROUTES, [first.longest]);
+});
+
+test.run();
