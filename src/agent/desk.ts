@@ -63,7 +63,8 @@ export class Desk {
           this.#tickets.delete(id);
           resolve(given);
           // What the set needed of them lies in its folder by now.
-          for (const part of body.parts.values()) if ("path" in part) rmSync(part.path, { force: true });
+          for (const part of [...body.parts.values(), body.plan])
+            if (part !== undefined && "path" in part) rmSync(part.path, { force: true });
         },
       });
     });

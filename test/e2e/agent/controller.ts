@@ -17,7 +17,11 @@ export class TestController {
   }
 
   /** Ships a whole set, to be loaded by a reload. */
-  async load(files: Readonly<Record<string, string>>, extra: Partial<Manifest> = {}): Promise<ApplyResult> {
+  async load(
+    files: Readonly<Record<string, string>>,
+    extra: Partial<Manifest> = {},
+    planBlob?: Uint8Array,
+  ): Promise<ApplyResult> {
     const set = setOf(files);
     const planId = this.#next();
     const { manifest, parts } = fullShipment(set, {
@@ -27,7 +31,7 @@ export class TestController {
       mode: "reload",
       extra,
     });
-    return this.#keep(set, planId, await this.client.apply(manifest, parts));
+    return this.#keep(set, planId, await this.client.apply(manifest, parts, planBlob));
   }
 
   /** Ships the difference, with operations. */

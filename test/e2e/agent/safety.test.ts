@@ -528,6 +528,14 @@ check("the plan blob is kept for the plan that the pod holds", async () => {
   assert.is((await pod.client.state({ plan: false })).applied_plan, undefined);
 });
 
+check("a large plan that comes with its set is kept, and its upload is not left behind", async () => {
+  const { pod, controller } = await start();
+  const plan = Buffer.alloc(3 * 1024 * 1024, 0x70);
+  assert.ok((await controller.load(one, {}, plan)).ok);
+  assert.is(Buffer.from((await pod.client.state()).applied_plan ?? "", "base64").length, plan.length);
+  assert.equal(readdirSync(join(pod.baseDir, ".haptic", "staging")), []);
+});
+
 check("files that somebody changed make the plan unknown at the next start", async () => {
   const { pod, controller } = await start();
   await controller.load(one);
