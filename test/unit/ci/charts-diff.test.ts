@@ -17,7 +17,14 @@ interface Difference {
   readonly step?: number;
 }
 
-const door = ({ pause = 100, limit = 3, on = {}, extra = {}, entry = "ring", step = 1 }: Difference = {}): AnyStateMachine =>
+const door = ({
+  pause = 100,
+  limit = 3,
+  on = {},
+  extra = {},
+  entry = "ring",
+  step = 1,
+}: Difference = {}): AnyStateMachine =>
   setup({
     types: { context: {} as { knocks: number }, events: {} as { type: "KNOCK" } | { type: "CLOSE" } },
     guards: {
