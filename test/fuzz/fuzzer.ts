@@ -159,7 +159,7 @@ export function fuzz(options: FuzzOptions): FuzzTally {
   for (let i = 0; i < options.programs; i++) {
     const seed = options.seed + i;
     const random = new Random(seed ^ 0x5eed);
-    const { files: made } = new ProgramGenerator(new Random(seed), coverage, functionNames).make(2, 4);
+    const { files: made } = new ProgramGenerator(new Random(seed), coverage, functionNames).make(1, 3);
     const files = random.chance(0.2)
       ? Object.fromEntries(Object.entries(made).map(([name, text]) => [name, damaged(text, random)]))
       : made;

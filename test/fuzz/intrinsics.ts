@@ -19,11 +19,9 @@ const MOVING = new Set(["performance", "navigator", "crypto", "localStorage", "s
 function describe(object: object, lines: string[], name: string): void {
   lines.push(`${name} of ${identity(Object.getPrototypeOf(object))}${Object.isExtensible(object) ? "" : " closed"}`);
   for (const key of Reflect.ownKeys(object)) {
-    const property = Object.getOwnPropertyDescriptor(object, key)!;
-    const flags = `${property.writable}${property.enumerable}${property.configurable}`;
-    lines.push(
-      ` ${String(key)} ${flags} ${identity(property.get)} ${identity(property.set)} ${identity(property.value)}`,
-    );
+    const { writable, enumerable, configurable, ...held } = Object.getOwnPropertyDescriptor(object, key)!;
+    const flags = `${writable}${enumerable}${configurable}`;
+    lines.push(` ${String(key)} ${flags} ${Object.values(held).map(identity).join(" ")}`);
   }
 }
 

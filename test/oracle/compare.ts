@@ -23,7 +23,7 @@ import {
   bytewise,
   FLOAT,
   fromJson,
-  Func,
+  type Func,
   Host,
   INT,
   Slice,
@@ -41,11 +41,11 @@ const PODS = frozen([
 
 /** A certificate, its key, and another key. */
 async function pems(): Promise<Record<string, string>> {
-  x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
+  x509.cryptoProvider.set(webcrypto);
   const keys = await webcrypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: "CN=web.example.com",
-    keys: keys as unknown as Parameters<typeof x509.X509CertificateGenerator.createSelfSigned>[0]["keys"],
+    keys,
     signingAlgorithm: { name: "ECDSA", hash: "SHA-256" },
   });
   const key = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)).toString("base64");
@@ -124,7 +124,7 @@ export function runEngine(
   limits = { fuel: 2_000_000, outputBytes: 4_000_000 },
 ): Outcome {
   const answers = new Set<string>();
-  const read = <T>(what: string, value: T): unknown => {
+  const read = (what: string, value: unknown): unknown => {
     if (!impatient || answers.has(what)) return value;
     return pendingRead({ what, value });
   };

@@ -333,6 +333,7 @@ export abstract class Expressions {
     }
     if (v instanceof Table) return { v: v.find(i)?.value ?? null, t: ANY };
     if (v === null && t.k !== "slice") return { v: null, t: ANY };
+    if (typeof v !== "string" && !(v instanceof Slice) && v !== null) throw new Stop("type", "cannot be indexed");
     if (typeof i !== "bigint") throw new Stop("range", "index is not an integer");
     const element: Type = t.k === "slice" ? t.e : isString(t) ? { k: "int", name: "uint8" } : ANY;
     if (typeof v === "string") {
@@ -384,8 +385,7 @@ export abstract class Expressions {
   }
 
   /** Whether an `any` holds a value of the type. */
-  holds(held: Value, t: Type): boolean {
-    const v = settle(held);
+  holds(v: Value, t: Type): boolean {
     if (v === null) return false;
     switch (t.k) {
       case "any":
@@ -397,7 +397,7 @@ export abstract class Expressions {
       case "int":
         return typeof v === "bigint";
       case "float":
-        return isNumber(v);
+        return typeof v === "number";
       case "slice":
         return v instanceof Slice;
       case "map":
@@ -577,7 +577,11 @@ export abstract class Expressions {
     const last = native.params.length - 1;
     if (args.length < (native.variadic ? last : last + 1) || (!native.variadic && args.length > last + 1))
       throw new Stop("type", `wrong number of arguments of ${name}`);
-    const given = args.map((a, i) => convert(a, native.params[Math.min(i, last)]!));
+    // Functions see whole floats as ints.
+    const given = args.map((a, i) => {
+      const to = native.params[Math.min(i, last)]!;
+      return to.k === "any" ? settle(a.v) : convert(a, to);
+    });
     const t = native.typed?.(args.map((a) => a.t)) ?? native.results[0]!;
     const result = native.run({ seen: this.seen }, ...given);
     bounded(typeof result === "string" || result instanceof Slice ? result.length : 0);
@@ -634,7 +638,7 @@ export abstract class Expressions {
         const t = this.typeGiven(of, env);
         if (t.k === "map") return { v: new Table(), t };
         const length = x.args.length > 1 ? Number(convert(arg(1), INT)) : 0;
-        if (length < 0) throw new Stop("type", "make: negative");
+        if (length < 0) throw new Stop("range", "make: negative");
         return { v: new Slice(Array.from({ length }, () => zero((t as { e: Type }).e))), t };
       }
       case "cap": {

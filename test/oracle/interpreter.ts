@@ -162,6 +162,7 @@ export class Interpreter extends Expressions {
       env.names.set(n.name, { v: null, t: ANY, type: this.type(env, n.type) });
       return;
     }
+    this.meet("type struct");
     const struct: Type & { k: "struct" } = { k: "struct", fields: new Map() };
     env.names.set(n.name, { v: null, t: ANY, type: struct });
     for (const field of n.type.fields) struct.fields.set(field.name, this.type(env, field.type));

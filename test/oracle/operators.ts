@@ -8,6 +8,7 @@ import {
   decimal,
   equal,
   FLOAT,
+  fromBytes,
   Func,
   INT,
   isNumber,
@@ -83,7 +84,7 @@ export function convert(x: Typed, to: Type): Value {
   if (isInt(to) && typeof x.v === "bigint") return fit(x.v, to);
   if (x.t.k !== "any") return x.v;
   if (x.v === null) return zero(to);
-  const held = settle(x.v);
+  const held = x.v;
   const fits =
     (isString(to) && typeof held === "string") ||
     (isInt(to) && isNumber(held)) ||
@@ -100,7 +101,7 @@ export function convert(x: Typed, to: Type): Value {
 /** `T(x)` */
 export function conversion(to: Type, x: Typed): Typed {
   if (isInt(to)) {
-    const v = settle(x.v);
+    const { v } = x;
     if (typeof v === "bigint") return { v: fit(v, to), t: to };
     if (typeof v === "number") return { v: fit(BigInt(Math.trunc(v)), to), t: to };
     throw new Stop("type", "cannot convert to an integer");
@@ -109,8 +110,17 @@ export function conversion(to: Type, x: Typed): Typed {
     if (isNumber(x.v)) return { v: Number(x.v), t: to };
     throw new Stop("type", "cannot convert to a float");
   }
+  if (isString(to) && x.v instanceof Slice) {
+    const items = x.v.items.map(Number);
+    const runes = x.t.k === "slice" && x.t.e.k === "int" && x.t.e.name === "int32";
+    return { v: runes ? String.fromCodePoint(...items) : fromBytes(Buffer.from(items)), t: to };
+  }
+  if (to.k === "slice" && to.e.k === "int" && typeof x.v === "string") {
+    const items = to.e.name === "int32" ? [...x.v].map((c) => c.codePointAt(0)!) : [...bytes(x.v)];
+    return { v: new Slice(items.map(BigInt)), t: to };
+  }
   if (isString(to)) {
-    const v = settle(x.v);
+    const { v } = x;
     if (typeof v === "bigint") {
       const valid = v >= 0n && v <= 0x10ffffn && !(v >= 0xd800n && v <= 0xdfffn);
       return { v: valid ? String.fromCodePoint(Number(v)) : "\uFFFD", t: to };
@@ -123,7 +133,8 @@ export function conversion(to: Type, x: Typed): Typed {
 export function concatenate(a: Value, b: Value): string {
   const [left, right] = [text(a), text(b)];
   bounded(left.length + right.length);
-  return left + right;
+  // Bytes that are no text alone may be text together.
+  return /[\udc80-\udcff]/.test(left + right) ? fromBytes(Buffer.concat([bytes(left), bytes(right)])) : left + right;
 }
 
 function integers(op: string, a: bigint, b: bigint): bigint {
@@ -182,13 +193,13 @@ export function arithmetic(op: string, left: Typed, right: Typed): Typed {
     else if (isFloat(left.t) || isFloat(right.t)) t = { k: "untyped", of: "float" };
     else t = left.t.of === "rune" || (right.t as { of: string }).of === "rune" ? { k: "untyped", of: "rune" } : left.t;
     if (isFloat(t)) return { v: floats(op, Number(left.v), Number(right.v)), t };
-    const [a, b] = [BigInt(left.v as bigint), BigInt(right.v as bigint)];
+    const [a, b] = [left.v as bigint, right.v as bigint];
     const v = integers(op, a, b);
     if (t.k === "untyped") return { v, t };
     return { v: fit(v, t), t };
   }
-  // An `any` is involved: whole numbers are integers, and what are not two numbers is put together as text.
-  const [a, b] = [settle(left.v), settle(right.v)];
+  // An `any` is involved: what are not two numbers is put together as text.
+  const [a, b] = [left.v, right.v];
   if (isNumber(a) && isNumber(b)) {
     if (typeof a === "bigint" && typeof b === "bigint") return { v: wrap(integers(op, a, b)), t: ANY };
     return { v: floats(op, Number(a), Number(b)), t: ANY };
@@ -205,7 +216,7 @@ export function unary(op: string, x: Typed): Typed {
     case "-":
     case "+":
     case "^": {
-      const v = x.t.k === "any" ? settle(x.v) : x.v;
+      const { v } = x;
       if (typeof v === "bigint") {
         const result = op === "-" ? -v : op === "^" ? ~v : v;
         return { v: x.t.k === "untyped" ? result : fit(result, x.t), t: x.t };

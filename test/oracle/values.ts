@@ -23,6 +23,9 @@ export class Slice {
   }
 }
 
+/** A map's key as text. */
+export const keyText = (key: Value): string => (typeof key === "object" ? "" : String(key));
+
 /** A map; a map of watched data is frozen. */
 export class Table {
   readonly entries = new Map<string, { readonly key: Value; value: Value }>();
@@ -35,7 +38,7 @@ export class Table {
   }
 
   static id(key: Value): string {
-    return `${typeof key}:${String(key)}`;
+    return `${typeof key}:${keyText(key)}`;
   }
 
   put(key: Value, value: Value): void {
@@ -55,7 +58,7 @@ export class Table {
           ? bytewise(a, b)
           : typeof a === "bigint" && typeof b === "bigint"
             ? Number(a - b)
-            : bytewise(String(a), String(b)),
+            : bytewise(keyText(a), keyText(b)),
       );
   }
 }
@@ -197,7 +200,7 @@ export function bytes(s: string): Buffer {
 export function fromBytes(given: Buffer): string {
   let out = "";
   for (let i = 0; i < given.length;) {
-    const [length] = [4, 3, 2, 1].filter((n) => i + n <= given.length && isCharacter(given.subarray(i, i + n)));
+    const length = [4, 3, 2, 1].find((n) => i + n <= given.length && isCharacter(given.subarray(i, i + n)));
     out += length === undefined ? String.fromCharCode(0xdc00 + given[i]!) : given.toString("utf8", i, i + length);
     i += length ?? 1;
   }
@@ -292,6 +295,8 @@ const scalar = (v: Value): boolean => v === null || typeof v !== "object" || v i
 
 /** Equality of values by value; two composites cannot be compared. */
 export function equal(a: Value, b: Value): boolean {
+  if (a instanceof Composite && b instanceof Composite)
+    return a.parts.size === b.parts.size && [...a.parts].every(([key, v]) => equal(v, b.parts.get(key) ?? null));
   if (scalar(a) || scalar(b)) {
     if (typeof a === "object" || typeof b === "object") return a === b;
     const [x, y] = [settle(a), settle(b)];

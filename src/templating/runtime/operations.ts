@@ -33,8 +33,8 @@ export abstract class Operations extends Budget {
 
   toText(v: unknown): string {
     if (typeof v === "bigint") return "\uFFFD";
-    if (typeof v === "number")
-      return v >= 0 && v <= 0x10ffff && (v < 0xd800 || v > 0xdfff) ? String.fromCodePoint(Math.trunc(v)) : "\uFFFD";
+    if (typeof v === "number" && Number.isInteger(v))
+      return v >= 0 && v <= 0x10ffff && (v < 0xd800 || v > 0xdfff) ? String.fromCodePoint(v) : "\uFFFD";
     if (Array.isArray(v)) return this.bytesText(v);
     return this.asString(v);
   }

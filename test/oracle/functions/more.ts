@@ -6,7 +6,7 @@ import {
   bytes,
   bytewise,
   Failure,
-  Func,
+  type Func,
   Host,
   INT,
   isNumber,

@@ -1,5 +1,5 @@
 /** What many functions of the oracle do with their arguments. */
-import { Failure, fromJson, Func, Host, settle, show, Slice, Stop, Table, type Value } from "../values.ts";
+import { Failure, fromJson, Func, Host, keyText, settle, show, Slice, Stop, Table, type Value } from "../values.ts";
 
 /** Text of a scalar; slices and maps fail. */
 export function scalar(v: Value): string {
@@ -18,7 +18,7 @@ export const listOf = (items: readonly Value[]): Slice => new Slice([...items]);
 /** Member of a map, else nil. */
 export function member(v: Value, key: string): Value {
   if (!(v instanceof Table)) return null;
-  return v.find(key)?.value ?? v.keys.filter((own) => String(own) === key).map((own) => v.find(own)!.value)[0] ?? null;
+  return v.find(key)?.value ?? v.keys.filter((own) => keyText(own) === key).map((own) => v.find(own)!.value)[0] ?? null;
 }
 
 /** `a.b.[0]`, with or without `$.`. */
@@ -57,7 +57,7 @@ export function json(given: Value, pad = "", margin = ""): string {
     v instanceof Slice
       ? v.items.map((item) => json(item, pad, inner))
       : v.keys.map(
-          (key) => `${JSON.stringify(String(key))}:${pad === "" ? "" : " "}${json(v.find(key)!.value, pad, inner)}`,
+          (key) => `${JSON.stringify(keyText(key))}:${pad === "" ? "" : " "}${json(v.find(key)!.value, pad, inner)}`,
         );
   const [open, close] = v instanceof Slice ? ["[", "]"] : ["{", "}"];
   if (parts.length === 0) return open + close;

@@ -14,7 +14,7 @@ const cased = (s: string, how: (c: string) => string): string =>
     .join("");
 const upper = (s: string): string => cased(s, (c) => c.toUpperCase());
 const lower = (s: string): string => cased(s, (c) => c.toLowerCase());
-const separator = (c: string): boolean => (/^[\x00-\x7f]$/.test(c) ? !/\w/.test(c) : SPACE.test(c));
+const separator = (c: string): boolean => (c <= "\x7f" ? !/\w/.test(c) : SPACE.test(c));
 function capital(s: string): string {
   const all = chars(s);
   const first = all.findIndex((c) => !separator(c));

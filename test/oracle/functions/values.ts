@@ -4,14 +4,15 @@ import {
   FLOAT,
   INT,
   isNumber,
+  keyText,
   order,
   settle,
   Slice,
   Stop,
   Table,
-  wrap,
   type Type,
   type Value,
+  wrap,
 } from "../values.ts";
 import type { Row } from "./index.ts";
 import { failing, itemsOf, json, listOf, member, scalar } from "./scalars.ts";
@@ -97,13 +98,13 @@ export const valueFunctions: Readonly<Record<string, Row>> = {
   max: ["any, ...any -> float64", (_, ...v: Value[]) => extreme(-1, v), kindOfResult],
   pow: ["any, any -> float64", (_, x: Value, y: Value) => num(x) ** num(y)],
   seq: ["int -> []int", (_, n: bigint) => seq(n)],
-  keys: ["any -> []string", (_, m: Value) => listOf(m instanceof Table ? m.keys.map(String) : [])],
+  keys: ["any -> []string", (_, m: Value) => listOf(m instanceof Table ? m.keys.map(keyText) : [])],
   merge: [
     "any, any -> map[string]any",
     (_, a: Value, b: Value) => {
       const table = new Table();
       for (const from of [a, b]) {
-        if (from instanceof Table) for (const key of from.keys) table.put(String(key), from.find(key)!.value);
+        if (from instanceof Table) for (const key of from.keys) table.put(keyText(key), from.find(key)!.value);
         else if (from !== null) failing("merge: not a map");
       }
       return table;
@@ -112,14 +113,14 @@ export const valueFunctions: Readonly<Record<string, Row>> = {
   namespace: [
     "...any -> map[string]any",
     (_, ...m: Value[]) =>
-      (m.length === 0 || m[0] === null ? new Table() : m[0] instanceof Table ? m[0] : failing("namespace"))!,
+      m.length === 0 || m[0] === null ? new Table() : m[0] instanceof Table ? m[0] : failing("namespace"),
   ],
   to_str_map: [
     "any -> map[string]string",
     (_, m: Value) => {
       if (m === null) return new Table();
       if (!(m instanceof Table)) return failing("to_str_map: not a map");
-      return Table.of(m.keys.map((key) => [String(key), scalar(m.find(key)!.value)]));
+      return Table.of(m.keys.map((key) => [keyText(key), scalar(m.find(key)!.value)]));
     },
   ],
   toSlice: ["any -> []any", (_, v: Value) => (v instanceof Slice ? v : listOf([]))],

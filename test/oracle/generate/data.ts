@@ -1,5 +1,5 @@
 /** Inputs of generated programs: JSON data of known shape, with hostile names mixed in. */
-import { Random } from "./random.ts";
+import type { Random } from "./random.ts";
 
 /** Names that mean something to JavaScript, as keys and as values. */
 export const HOSTILE: readonly string[] = [

@@ -190,7 +190,7 @@ export abstract class Expressions {
             "65",
             "9007199254740993",
             "4611686018427387904",
-          ].slice(0, r.chance(0.1) ? 16 : 13),
+          ].slice(0, r.chance(0.25) ? 16 : 13),
         );
       case 2:
         return `${e("int")} ${r.pick(["+", "-", "*"])} ${this.operand("int", depth)}`;
@@ -267,7 +267,9 @@ export abstract class Expressions {
       case 6:
         return `${this.operand("string", depth)}[:${r.chance(0.92) ? "0" : r.pick(["1", "99"])}]`;
       case 7:
-        return `string(${r.pick(["65", "0x1F600", "233", "'x'"])})`;
+        return r.chance(0.5)
+          ? `string(${r.pick(["65", "0x1F600", "233", "'x'"])})`
+          : `string(${r.pick(["[]byte", "[]rune"])}(${this.quoted(r.pick(["abc", "héllo", "é😀"]))})${r.pick(["", "[1:]", "[:2]"])})`;
       case 8:
         return `append(${this.e("[]string", depth - 1)}, "last")[${this.index()}]`;
       case 9:

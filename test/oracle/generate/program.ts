@@ -122,7 +122,8 @@ export class ProgramGenerator extends Expressions {
           ),
       ],
       ["inherit_context", () => this.inherited()],
-      ["type func", () => this.closures()],
+      ["type func", () => this.recursion()],
+      ["value call", () => this.closures()],
       ["selector comma ok", () => this.commaOk()],
       ["fallthrough", () => this.switchOf(2)],
       ["assert", () => `{{ one.name.(string) }}`],
@@ -460,7 +461,7 @@ export class ProgramGenerator extends Expressions {
         const other = this.fresh("v");
         const second = r.pick(VARIABLE_TYPES);
         const text = this.tag(
-          `${r.chance(0.5) ? "var " : ""}${name}, ${other} ${"="} ${this.e(type, 2)}, ${this.e(second, 2)}`.replace(
+          `${r.chance(0.5) ? "var " : ""}${name}, ${other} = ${this.e(type, 2)}, ${this.e(second, 2)}`.replace(
             /^(v\d+, v\d+) =/,
             "$1 :=",
           ),
@@ -556,7 +557,7 @@ export class ProgramGenerator extends Expressions {
     this.introduce(v, type);
     this.introduce(ok, "bool");
     const out = this.tag(form === "var" ? `var ${v}, ${ok} = ${text}` : `${v}, ${ok} := ${text}`);
-    return out + this.shown(`${ok}`);
+    return out + this.shown(ok);
   }
 
   /** `v, err := f(…)` and calls with several results. */
@@ -719,7 +720,7 @@ export class ProgramGenerator extends Expressions {
     const { r } = this;
     return this.scoped(() => {
       const n = this.fresh("n");
-      const start = this.tag(`${r.chance(0.5) ? `var ${n} = 0` : `${n} := 0`}`);
+      const start = this.tag(r.chance(0.5) ? `var ${n} = 0` : `${n} := 0`);
       this.scopes.at(-2)!.push({ name: n, type: "int", fixed: true });
       this.loops.push("");
       const step = this.tag(`${n}++`);
@@ -873,6 +874,15 @@ export class ProgramGenerator extends Expressions {
   }
 
   /** Function values: calls, several results, closures over variables, recursion through a variable. */
+  private recursion(): string {
+    const [f, x] = [this.fresh("f"), this.fresh("x")];
+    return (
+      this.tag(`var ${f} func(int) int`) +
+      this.tag(`${f} = func(${x} int) int { if ${x} < 2 { return 1 }; return ${x} * ${f}(${x} - 1) }`) +
+      this.shown(`${f}(${this.r.int(6)})`)
+    );
+  }
+
   private closures(): string {
     const { r } = this;
     const [f, x, n] = [this.fresh("f"), this.fresh("x"), this.fresh("n")];
@@ -901,11 +911,7 @@ export class ProgramGenerator extends Expressions {
           this.shown(n)
         );
       case 3:
-        return (
-          this.tag(`var ${f} func(int) int`) +
-          this.tag(`${f} = func(${x} int) int { if ${x} < 2 { return 1 }; return ${x} * ${f}(${x} - 1) }`) +
-          this.shown(`${f}(${r.int(6)})`)
-        );
+        return this.recursion();
       case 4:
         return (
           this.tag(

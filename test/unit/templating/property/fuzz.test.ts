@@ -37,7 +37,7 @@ test("the fingerprint sees a changed prototype, a new global and another method"
     [() => Object.assign(Array.prototype, { x: 1 }), () => Reflect.deleteProperty(Array.prototype, "x")],
     [() => Object.assign(globalThis, { leaked: 1 }), () => Reflect.deleteProperty(globalThis, "leaked")],
   ];
-  const { trim } = String.prototype;
+  const { value: trim } = Object.getOwnPropertyDescriptor(String.prototype, "trim") as { value: unknown };
   for (const [change, undo] of [
     ...changes,
     [

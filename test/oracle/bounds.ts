@@ -1,0 +1,94 @@
+/** Programs that must be stopped or interrupted, for the proof that the bounds of a run hold. */
+import { TemplateError } from "../../src/errors.ts";
+import { createEngine, type CompiledSet, type Suspension } from "../../src/templating/index.ts";
+
+function compile(text: string): CompiledSet {
+  return createEngine({
+    sources: [{ name: "main", text }],
+    entries: [{ template: "main", kind: "root" }],
+    incremental: () => false,
+    globals: { root: {}, component: {} },
+    hostTypes: {},
+  });
+}
+
+interface Seen {
+  readonly error: string | undefined;
+  readonly looks: number;
+  readonly slices: number;
+  readonly chunks: readonly number[];
+  readonly output: string;
+}
+
+function run(text: string, limits: { fuel?: number; outputBytes?: number; depth?: number } = {}): Seen {
+  const set = compile(text);
+  if (set.problems.length > 0) throw new Error(set.problems[0]!.text);
+  let [looks, slices, output] = [0, 0, ""];
+  const chunks: number[] = [];
+  const sink = {
+    text: (chunk: string) => {
+      chunks.push(chunk.length);
+      output += chunk;
+    },
+    mount: () => undefined,
+  };
+  const due = (): boolean => ++looks % 2 === 0;
+  let error: string | undefined;
+  try {
+    const steps = set.start("main", {
+      globals: {},
+      sink,
+      due,
+      limits: { fuel: 100_000, outputBytes: 1_000_000, ...limits },
+    });
+    for (let step: IteratorResult<Suspension, void> = steps.next(); step.done !== true; step = steps.next()) slices++;
+  } catch (thrown) {
+    if (!(thrown instanceof TemplateError)) throw thrown;
+    error = thrown.code;
+  }
+  return { error, looks, slices, chunks, output };
+}
+
+const STOPPED: readonly string[] = [
+  "{% for %}{% end %}",
+  "{% for i := 0; i < 1000000; i++ %}{% end %}",
+  "{% macro M(n int) %}{{ M(n + 1) }}{% end %}{{ M(0) }}",
+  "{% var f func(int) int %}{% f = func(n int) int { return f(n + 1) } %}{{ f(0) }}",
+  "{% var f = func() int { for { } } %}{{ f() }}",
+  '{% var s = "ab" %}{% for i := 0; i < 60; i++ %}{% s += s %}{% end %}',
+  '{% var s any = "ab" %}{% for i := 0; i < 60; i++ %}{% s = s + s %}{% end %}',
+  "{{ len(seq(1000000)) }}",
+  "{% var l = []int{1} %}{% for i := 0; i < 60; i++ %}{% l = append(l, l...) %}{% end %}",
+  '{% for i := 0; i < 30000; i++ %}{{ "0123456789012345678901234567890123456789" }}{% end %}',
+  "{% macro M %}{% for i := 0; i < 200000; i++ %}{% end %}{% end %}{{ M() }}",
+  '{% var l = seq(400) %}{{ l | map(x => l | filter(y => y == x) | join(",")) | join("") }}',
+  "{% var m = make([]int, 3000000) %}{{ len(m) }}",
+];
+
+/** What does not hold; undefined = all does. */
+export function brokenBound(): string | undefined {
+  for (const text of STOPPED) {
+    const { error } = run(text);
+    if (error !== "HAPTIC_E_TEMPLATE_LIMIT") return `${text} ends with ${error}`;
+  }
+  const long = run("{% for i := 0; i < 5000; i++ %}{{ i }},{% end %}");
+  if (long.error !== undefined || long.output.length !== 23_890)
+    return `a long loop gives ${long.output.length} (${long.error})`;
+  if (long.looks < 50 || long.looks > 400) return `the clock was looked at ${long.looks} times`;
+  if (long.slices < 25 || long.slices > 200) return `${long.slices} slices`;
+  const wide = run('{% for i := 0; i < 3000; i++ %}{{ "0123456789012345678901234567890123456789" }}{% end %}');
+  if (wide.chunks.length < 4 || Math.max(...wide.chunks) > 40_000) return `chunks of ${wide.chunks.join()}`;
+  if (
+    run(
+      "{% macro M(n int) %}{% if n > 0 %}{{ M(n - 1) }}{% end %}{% end %}{% for i := 0; i < 9; i++ %}{{ M(40) }}{% end %}",
+      { depth: 50 },
+    ).error !== undefined
+  )
+    return "calls that end count as nested";
+  if (
+    run("{% macro M(n int) %}{% if n > 0 %}{{ M(n - 1) }}{% end %}{% end %}{{ M(60) }}", { depth: 50 }).error ===
+    undefined
+  )
+    return "calls nest deeper than allowed";
+  return undefined;
+}

@@ -1,0 +1,179 @@
+/** Small programs at the edges of operators, conversions and guards; what they give is what the oracle gives. */
+import { compileFiles, difference, parseFiles, runEngine, runOracle } from "./compare.ts";
+import { frozen, inputs } from "./generate/data.ts";
+import { Random } from "./generate/random.ts";
+
+const BIG = [
+  "9007199254740992",
+  "4611686018427387904",
+  "9223372036854775807",
+  "-9223372036854775808",
+  "7",
+  "-3",
+  "0",
+  "1",
+];
+/** Values of every kind, as an `any`. */
+const HELD = [
+  "nil",
+  "1",
+  "0",
+  "-7",
+  "2.5",
+  "4.0",
+  '"s"',
+  '""',
+  '"12"',
+  "true",
+  "false",
+  "[]any{1}",
+  "[]any{}",
+  'map[string]any{"a": 1}',
+  "x => x",
+  "9007199254740993",
+];
+const TYPES = ["int", "string", "bool", "float64", "[]any", "map[string]any", "any", "func(any) any"];
+
+const any = (value: string): string => `{% var h any = ${value} %}`;
+
+function* programs(): Generator<string> {
+  for (const a of BIG)
+    for (const b of BIG) {
+      const typed = `{% var a, b = ${a}, ${b} %}`;
+      const dynamic = `{% var a any = ${a} %}{% var b any = ${b} %}`;
+      yield `${typed}{{ a + b }} {{ a - b }} {{ a * b }} {{ a & b }} {{ a | b }} {{ a ^ b }} {{ a &^ b }} {{ a == b }} {{ a < b }} {{ a <= b }} {{ a > b }} {{ a != b }}`;
+      yield `${dynamic}{{ a + b }} {{ a - b }} {{ a * b }} {{ a == b }} {{ a < b }} {{ a >= b }} {{ a & b }}`;
+      for (const op of ["/", "%", "<<", ">>"]) {
+        yield `${typed}{{ a ${op} b }}`;
+        yield `${dynamic}{{ a ${op} b }}`;
+      }
+      yield `${typed}{{ min(a, b) }} {{ max(a, b) }} {{ float64(a) + float64(b) }} {{ -a }} {{ ^b }} {{ float64(a) < float64(b) }}`;
+    }
+  for (const v of HELD) {
+    yield `${any(v)}{{ h }}`;
+    yield `${any(v)}{{ toJSON(h) }}`;
+    yield `${any(v)}{% if h %}t{% else %}f{% end %}{{ not h }}{{ h and true }}{{ h or false }}`;
+    for (const t of TYPES) {
+      yield `${any(v)}{% var x ${t} = h %}{{ toJSON(x) }}`;
+      if (t !== "any" && t !== "float64") yield `${any(v)}{% var x, ok = h.(${t}) %}{{ ok }}`;
+      if (t !== "any" && t !== "float64") yield `${any(v)}{% var x = h.(${t}) %}ok`;
+    }
+    yield `${any(v)}{{ int(h) }}`;
+    yield `${any(v)}{{ float64(h) }}`;
+    yield `${any(v)}{{ string(h) }}`;
+    yield `${any(v)}{{ -h }}`;
+    yield `${any(v)}{{ ^h }}`;
+    yield `${any(v)}{{ len(h) }}`;
+    yield `${any(v)}{% for k, e := range h %}{{ k }}={{ e }};{% else %}none{% end %}`;
+    yield `${any(v)}{% for e in h %}{{ e }};{% else %}none{% end %}`;
+    yield `${any(v)}{{ h.a }}`;
+    yield `${any(v)}{{ h["a"] }}`;
+    yield `${any(v)}{{ h[0] }}`;
+    yield `${any(v)}{{ h[:0] | toJSON() }}`;
+    yield `${any(v)}{{ h contains 1 }}{{ h contains "a" }}`;
+    yield `${any(v)}{{ h contains "s" }}`;
+    yield `${any(v)}{% h.a = 2 %}{{ toJSON(h) }}`;
+    yield `${any(v)}{% h[0] = 2 %}{{ toJSON(h) }}`;
+    yield `${any(v)}{% delete(h, "a") %}{{ toJSON(h) }}`;
+    yield `${any(v)}{{ append(h, 2) | toJSON() }}`;
+    yield `${any(v)}{{ h(1) }}`;
+    yield `${any(v)}{% var x, ok = h["a"] %}{{ toJSON(x) }}{{ ok }}`;
+    yield `${any(v)}{% var x, ok = h.a %}{{ toJSON(x) }}{{ ok }}`;
+    yield `${any(v)}{% panic(h) %}`;
+    yield `${any(v)}{{ "a" + h }}{{ h + "b" }}`;
+    yield `${any(v)}{% switch x := h.(type) %}{% case int %}int{% case string %}str{% case bool %}b{% case []any %}l{% case map[string]any %}m{% case nil %}n{% case func(any) any %}f{% default %}d{% end %}`;
+    yield `${any(v)}{% switch h %}{% case 1 %}one{% case "s" %}s{% case true %}t{% case nil %}nil{% default %}d{% end %}`;
+    yield `${any(v)}{% h += 1 %}{{ toJSON(h) }}`;
+    yield `${any(v)}{% h -= 1 %}{{ toJSON(h) }}`;
+    yield `${any(v)}{% h++ %}{{ toJSON(h) }}`;
+    yield `${any(v)}{% macro M(s string, n int) %}{{ s }}{{ n }}{% end %}{{ M(h, 1) }}`;
+    yield `${any(v)}{% macro M(n int) %}{{ n }}{% end %}{{ M(h) }}`;
+    yield `${any(v)}{{ toUpper(h) }}`;
+    yield `${any(v)}{{ seq(h) | join(",") }}`;
+    yield `${any(v)}{{ map([]any{1, 2}, h) | toJSON() }}`;
+    for (const w of HELD) {
+      yield `${any(v)}{% var w any = ${w} %}{{ h == w }}`;
+      yield `${any(v)}{% var w any = ${w} %}{{ h < w }}`;
+      for (const op of ["+", "-", "*", "/", "%"]) yield `${any(v)}{% var w any = ${w} %}{{ toJSON(h ${op} w) }}`;
+    }
+  }
+  yield* [
+    '{% var m = map[int]string{3: "c", 1: "a", 20: "t"} %}{% m[2] = "b" %}{{ m[1] }}{{ m[9] }}|{{ len(m) }}{% for k, v := range m %}{{ k }}{{ v }}{% end %}{% delete(m, 3) %}{{ m contains 3 }}{{ m contains 2 }}{% var v, ok = m[20] %}{{ v }}{{ ok }}',
+    "{% var m = map[bool]int{true: 1} %}{% m[false]++ %}{{ m[true] }}{{ m[false] }}{% for k, v := range m %}{{ k }}{{ v }}{% end %}",
+    '{% var m = map[any]any{1: "i", "1": "s", true: "b"} %}{{ m[1] }}{{ m["1"] }}{{ m[true] }}{{ m[2] }}{{ len(m) }}',
+    '{% var m map[string]int %}{{ m["a"] }}{{ len(m) }}{{ m == nil }}{% m["a"] = 1 %}',
+    "{% var m map[int]int %}{{ m[1] }}{% m[1] = 1 %}",
+    "{% var l []int %}{{ len(l) }}{{ l == nil }}{% l = append(l, 1) %}{{ l[0] }}{{ l[1] }}",
+    "{% var l = []int{1, 2, 3} %}{{ l[-1 + 0 * len(l)] }}",
+    "{% var l = []int{1, 2, 3} %}{% var i = 2 %}{{ l[i] }}{{ l[i:] | join(`,`) }}{{ l[:i] | join(`,`) }}{{ l[i:1] | join(`,`) }}",
+    "{% var l = []int{1, 2, 3} %}{% var i = 4 %}{{ l[:i] | join(`,`) }}",
+    "{% var l = []int{1, 2, 3} %}{% l[3] = 1 %}",
+    "{% var l = []any{1, 2, 3} %}{% var i any = 1 %}{{ l[i] }}{% i = 1.5 %}{{ l[i] }}",
+    '{% var s = "héllo" %}{{ s[1] }} {{ s[1:3] }} {{ len(s) }} {{ s[5] }} {{ s[6] }}',
+    '{% var s = "héllo" %}{% for i, c := range s %}{{ i }}:{{ c }} {% end %}{{ string(s[1]) }}{{ s[2:] }}{{ s[:2] + s[2:] }}',
+    '{% var s any = "héllo" %}{{ s[1] }} {{ s[1:3] }} {{ s[9] }}',
+    '{{ "abc" < "abd" }}{{ "a" < "B" }}{{ "é" > "z" }}{{ "😀" > "\uffee" }}{{ "" < "a" }}{{ "ab" <= "ab" }}{{ "ab" >= "abc" }}',
+    "{% var x = uint8(250) %}{% x += 10 %}{{ x }}{% var y = int8(127) %}{% y++ %}{{ y }}{% var z = uint16(0) %}{% z-- %}{{ z }}{% var w = int32(2147483647) %}{% w++ %}{{ w }}{{ x << 3 }}{{ ^x }}{{ -y }}",
+    "{% var u = uint64(18446744073709551615) %}{{ u }}{% u++ %}{{ u }}{% u-- %}{{ u / 3 }}{{ u % 10 }}{{ u >> 60 }}{{ u > 5 }}",
+    "{% var f = 0.0 %}{{ 1 / f }} {{ -1 / f }} {{ f / f }} {{ -f }} {{ 1e21 }} {{ 1e-7 }} {{ 1.5e300 * 10.0 }}",
+    "{{ int(3.0) == 3 }}{% var f = 3.9 %}{{ int(f) }}{{ int(-f) }}{{ float64(7) / 2 }}{{ 7 / 2 }}{{ 7 / 2.0 }}{{ -7 / 2 }}{{ -7 % 3 }}",
+    "{% var i = 7 %}{{ i / 2 }}{{ i % 4 }}{{ -i / 2 }}{{ -i % 4 }}{{ i << 62 }}{{ i << 64 }}{{ i >> 1 }}{{ -i >> 1 }}{{ i >> 70 }}",
+    "{% var n = -1 %}{{ 1 << n }}",
+    "{% var n = -1 %}{{ 8 >> n }}",
+    "{% type T struct { A int; B string } %}{% var a, b = T{1, `x`}, T{1, `x`} %}{{ a == b }}{% b.A = 2 %}{{ a == b }}{{ a != b }}{{ a.A }}{{ b.A }}",
+    "{% type T struct { A []int; M map[string]int } %}{% var a T %}{{ len(a.A) }}{{ a.M[`x`] }}{% var b = a %}{% b.A = append(b.A, 1) %}{{ len(a.A) }}{{ len(b.A) }}{% a.M[`x`] = 1 %}",
+    "{% type N struct { V int; Next *N } %}{% var l *N %}{% for i := 0; i < 3; i++ %}{% l = &N{i, l} %}{% end %}{% for n := l; n != nil; n = n.Next %}{{ n.V }}{% end %}{{ l.Next.Next.Next.V }}",
+    "{% var p *int %}{{ p == nil }}{{ *p }}",
+    "{% type P struct { X, Y int } %}{% var m = map[string]P{`a`: {1, 2}} %}{{ m[`a`].X }}{{ m[`b`].Y }}{% var l = []P{{3, 4}, {Y: 5}} %}{% l[0].X = 9 %}{{ l[0].X }}{{ l[1].Y }}{% var q = &l[1] %}{% q.X = 7 %}{{ l[1].X }}{% for _, p := range l %}{% p.X = 0 %}{% end %}{{ l[0].X }}",
+    "{% var a = [2][2]int{{1, 2}, {3, 4}} %}{% var b = a %}{% b[0][1] = 9 %}{{ a[0][1] }}{{ b[0][1] }}{{ a == b }}{% var i = 2 %}{{ a[i][0] }}",
+    "{% var a = []int{1, 2, 3} %}{% var b = a %}{% b[0] = 9 %}{{ a[0] }}{% b = append(b, 4) %}{% b[1] = 8 %}{{ a[1] }}{{ len(a) }}{{ len(b) }}",
+    "{% var a = []int{} %}{% for i := 0; i < 20; i++ %}{% a = append(a, i) %}{% end %}{% var b = a %}{% a = append(a, 99) %}{{ len(b) }}{{ len(a) }}{{ a | join(`,`) }}",
+    "{% var a = make([]int, 2, 5) %}{% var b = append(a, 1) %}{% var c = append(a, 2) %}{{ b[2] }}{{ c[2] }}{{ len(a) }}",
+    "{% var n = -1 %}{{ len(make([]int, n)) }}",
+    "{% var f = []func() int{} %}{% for i := 0; i < 3; i++ %}{% f = append(f, func() int { i += 10; return i }) %}{% end %}{% for _, g := range f %}{{ g() }},{{ g() }};{% end %}",
+    "{% var n = 0 %}{% L: for i := 0; i < 4; i++ %}{% for j := 0; j < 4; j++ %}{% if j == 2 %}{% continue L %}{% end %}{% if i == 2 %}{% break L %}{% end %}{% n += i * 10 + j %}{{ n }},{% end %}{% end %}",
+    "{% L: for i := 0; i < 3; i++ %}{% switch i %}{% case 1 %}{% break %}{% case 2 %}{% break L %}{% default %}d{% end %}{{ i }}{% end %}",
+    "{% switch 3 %}{% case 1, 2 %}a{% case 3 %}b{% fallthrough %}{% case 4 %}c{% default %}d{% end %}{% switch %}{% case false %}x{% default %}y{% end %}",
+    '{% var a, b, c = 1, "x", 2.5 %}{% a, b = 5, "y" %}{{ a }}{{ b }}{{ c }}{% x, a := 1, 7 %}{{ x }}{{ a }}{% if true %}{% a := 3 %}{{ a }}{% end %}{{ a }}',
+    '{% macro M(a string, n ...int) %}{{ a }}{{ len(n) }}{% for x in n %}{{ x }}{% end %}{% end %}{{ M("a") }}{{ M("b", 1, 2) }}{{ M("c", []int{3}...) }}{% var l []int %}{{ M("d", l...) }}',
+    "{% macro R(n int) string %}{{ n }}{% if n > 0 %}{{ R(n - 1) }}{% return %}{% end %}end{% end %}{{ R(3) }}{% var t = R(1) %}[{{ t }}]{{ len(R(2)) }}",
+    "{% macro A %}a{% return %}b{% end %}{{ A() }}{% var f = A %}{{ f() }}{{ map([]any{1}, x => A()) | join(`,`) }}",
+    "{{ map([]any{`a`, `b`}, toUpper) | join(`,`) }}{{ map([]any{1}, toUpper) | join(`,`) }}",
+    "{{ map([]any{`a`}, replaceAll) | join(`,`) }}",
+    "{{ filter([]any{0, 1, ``, `x`, nil}, x => x) | toJSON() }}{{ reject([]any{0, 1}, x => x) | toJSON() }}",
+    "{% var f = func(a int, b string) (string, int) { return b, a } %}{% var s, n = f(1, `z`) %}{{ s }}{{ n }}{% var g any = f %}{% var t, m = g(2, `y`) %}{{ t }}{{ m }}",
+    "{% var g any = func() int { return 1 } %}{% var a, b = g() %}{{ a }}",
+    "{% var f func() int %}{{ f == nil }}{{ f() }}",
+    "{% var v, err = b64decode(`?`) %}{{ v }}|{{ err }}{{ err == nil }}{% v, err = b64decode(`aGk=`) %}{{ v }}{{ err == nil }}",
+    "{% var v, err = sort_by([]any{1}, x => fail(`stop`)) %}{{ err }}",
+    "{{ sort_by([]any{3, 1, 2}, func(a any, b any) any { return fail(`stop`) }) | join(`,`) }}",
+    "{{ title_ default 1 }}{{ nothing default 2 }}{{ nothing() default 3 }}",
+    "{% var x any %}{{ x == nil }}{{ x }}{% x = 1 %}{{ x == 1 }}{{ x == 1.0 }}{{ x != `1` }}",
+    "{{ len(resources.pods.List()) }}{% for p in resources.pods.Fetch(`default`) %}{{ p.name }}{% end %}{{ resources.pods.GetSingle(`kube`, `constructor`).name }}{{ resources.pods.GetSingle(`no`) }}",
+    "{% var v, made = shared.ComputeIfAbsent(`k`, func() any { return []any{1} }) %}{{ made }}{% var w, again = shared.ComputeIfAbsent(`k`, func() any { return 2 }) %}{{ again }}{{ toJSON(w) }}{{ toJSON(shared.Get(`k`)) }}{{ shared.Get(`no`) }}",
+    "{{ map(resources.pods.List(), p => resources.pods.GetSingle(p.namespace, p.name).name) | join(`,`) }}",
+    "{% cfg.name = 1 %}",
+    "{% items[0] = 1 %}",
+    "{% delete(hostile, `a`) %}{{ len(cfg) }}",
+    "{% var m = merge(cfg, map[string]any{`name`: `new`}) %}{% m.extra = 1 %}{{ m.name }}{{ m.extra }}{{ cfg.extra }}",
+    "{% cfg.tags[0] = 1 %}",
+    "{% var l = append(cfg.tags, 1) %}{{ len(l) }}{{ len(cfg.tags) }}{% l[0] = `z` %}{{ l[0] }}",
+    "{% raw %}{{ x }}{% end %}{# c {# d #} #}",
+    "a\n  {% if true %}\n  b\n  {% end %}\nc {%- if true -%} d {%- end %}\n\n{%- var x = 1 %}{{ x -}}\n\n e",
+  ];
+}
+
+/** A corner where engine and oracle differ; undefined = there is none. */
+export function brokenCorner(): string | undefined {
+  const data = frozen(inputs(new Random(11)));
+  let n = 0;
+  for (const text of programs()) {
+    const files = { main: text };
+    const set = compileFiles(files);
+    if (set.problems.length > 0) continue;
+    const oracle = runOracle(parseFiles(files), data);
+    const found = difference(runEngine(set, data, n++ % 2 === 0), oracle);
+    if (found !== undefined) return `${found}\n${text}`;
+  }
+  return n < 2_500 ? `only ${n} corners compile` : undefined;
+}
