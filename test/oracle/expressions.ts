@@ -27,7 +27,6 @@ import {
   Func,
   Host,
   INT,
-  isNumber,
   Pointer,
   settle,
   Slice,

@@ -509,4 +509,3 @@ export function interpret(program: Program, main = "main"): Result {
   }
 }
 
-export { Env, Func, Table };
