@@ -37,7 +37,7 @@ export class Correlator {
   readonly #merged = new Recent<string>();
   #config: string | undefined;
   /** Triggers that the next render answers; and the render that runs. */
-  #waiting: string[] = [];
+  readonly #waiting = new Set<string>();
   #rendering: string | undefined;
 
   /** `prefix` tells the ids of one process from those of another. */
@@ -54,7 +54,9 @@ export class Correlator {
         this.#config = id;
         break;
       case "RECONCILE.TRIGGERED":
-        if (!this.#waiting.includes(id)) this.#waiting.push(id);
+        this.#waiting.add(id);
+        // While nothing renders (this replica follows) triggers are not waited for without end.
+        if (this.#waiting.size > KEPT) this.#waiting.delete(this.#waiting.values().next().value ?? id);
         break;
       case "PLAN.RENDERED":
         this.#bySeq.set(event.seq, id);
@@ -77,7 +79,7 @@ export class Correlator {
   /** A render begins: it answers every trigger that waits. Its id is that of the first; the others are merged into it. */
   renderBegan(): { readonly id: string; readonly merged: readonly string[] } {
     const [id = this.#fresh(), ...merged] = this.#waiting;
-    this.#waiting = [];
+    this.#waiting.clear();
     this.#rendering = id;
     for (const other of merged) this.#merged.set(other, id);
     return { id, merged };

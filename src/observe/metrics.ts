@@ -37,6 +37,8 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 export class ControllerMetrics {
   readonly registry = new Registry();
   readonly #podNames = new Map<string, string>();
+  /** Bound once: every event of the bus comes by. */
+  readonly #eventsByType = new Map<string, Counter.Internal>();
   #counters;
 
   constructor(sources: MetricSources) {
@@ -217,8 +219,13 @@ export class ControllerMetrics {
 
   /** Hears the bus. */
   note(event: ObservedEvent): void {
-    const { events, ...counters } = this.#counters;
-    events.inc({ type: event.type });
+    const counters = this.#counters;
+    let ofType = this.#eventsByType.get(event.type);
+    if (ofType === undefined) {
+      ofType = counters.events.labels({ type: event.type });
+      this.#eventsByType.set(event.type, ofType);
+    }
+    ofType.inc();
     switch (event.type) {
       case "TERM.BEGAN":
         counters.transitions.inc();
