@@ -16,7 +16,7 @@ export type DevStep = "prepared" | "api" | "objects";
 export type DevClusterEmitted =
   | { readonly type: "STEP.REACHED"; readonly step: DevStep }
   | { readonly type: "CLUSTER.LIVE" }
-  | { readonly type: "CLUSTER.FAILED"; readonly message: string };
+  | { readonly type: "CLUSTER.FAILED"; readonly message: string; readonly error?: unknown };
 
 export type DevClusterEvent = { readonly type: "CLUSTER.STOP" } | PodChanged | ContainerChanged;
 
@@ -60,7 +60,11 @@ export const devClusterMachine = setup({
   actions: {
     tellStep: emit((_, params: { step: DevStep }) => ({ type: "STEP.REACHED", step: params.step })),
     tellLive: emit({ type: "CLUSTER.LIVE" }),
-    tellFailure: emit((_, params: { message: string }) => ({ type: "CLUSTER.FAILED", message: params.message })),
+    tellFailure: emit((_, { error }: { error: unknown }) => ({
+      type: "CLUSTER.FAILED",
+      message: String(error),
+      error,
+    })),
     tellTimeout: emit(({ context }) => {
       const missing = context.pods
         .filter((pod) => context.states[pod]?.ready !== true)
@@ -104,7 +108,7 @@ export const devClusterMachine = setup({
         onDone: { target: "up", actions: { type: "tellStep", params: { step: "prepared" } } },
         onError: {
           target: "clearing",
-          actions: { type: "tellFailure", params: ({ event }) => ({ message: String(event.error) }) },
+          actions: { type: "tellFailure", params: ({ event }) => ({ error: event.error }) },
         },
       },
       on: { "CLUSTER.STOP": "clearing" },
@@ -115,7 +119,7 @@ export const devClusterMachine = setup({
         src: "api",
         onError: {
           target: "clearing",
-          actions: { type: "tellFailure", params: ({ event }) => ({ message: String(event.error) }) },
+          actions: { type: "tellFailure", params: ({ event }) => ({ error: event.error }) },
         },
       },
       initial: "starting",
@@ -127,7 +131,7 @@ export const devClusterMachine = setup({
             onDone: { target: "creating", actions: { type: "tellStep", params: { step: "api" } } },
             onError: {
               target: "#devCluster.clearing",
-              actions: { type: "tellFailure", params: ({ event }) => ({ message: String(event.error) }) },
+              actions: { type: "tellFailure", params: ({ event }) => ({ error: event.error }) },
             },
           },
           on: { "CLUSTER.STOP": "#devCluster.clearing" },
@@ -139,7 +143,7 @@ export const devClusterMachine = setup({
             onDone: { target: "running", actions: { type: "tellStep", params: { step: "objects" } } },
             onError: {
               target: "#devCluster.clearing",
-              actions: { type: "tellFailure", params: ({ event }) => ({ message: String(event.error) }) },
+              actions: { type: "tellFailure", params: ({ event }) => ({ error: event.error }) },
             },
           },
           on: { "CLUSTER.STOP": "#devCluster.clearing" },
@@ -152,7 +156,7 @@ export const devClusterMachine = setup({
               src: "workloads",
               onError: {
                 target: ".stopping",
-                actions: { type: "tellFailure", params: ({ event }) => ({ message: String(event.error) }) },
+                actions: { type: "tellFailure", params: ({ event }) => ({ error: event.error }) },
               },
             },
             {
@@ -161,10 +165,7 @@ export const devClusterMachine = setup({
               input: ({ context }) => ({ ...context, pod: "", container: "controller" }),
               onError: {
                 target: ".stopping",
-                actions: [
-                  "noteDefect",
-                  { type: "tellFailure", params: ({ event }) => ({ message: String(event.error) }) },
-                ],
+                actions: ["noteDefect", { type: "tellFailure", params: ({ event }) => ({ error: event.error }) }],
               },
             },
           ],

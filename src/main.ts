@@ -78,7 +78,8 @@ async function main(argv: readonly string[]): Promise<number> {
   const [first = "help", ...rest] = argv;
   if (["help", "--help", "-h"].includes(first)) {
     const [topic] = rest;
-    process.stdout.write(topic === undefined ? overview() : (await entryOf(topic).load()).command.usage);
+    const isOverview = topic === undefined || topic === "help";
+    process.stdout.write(isOverview ? overview() : (await entryOf(topic).load()).command.usage);
     return 0;
   }
   const name = first === "--version" || first === "-v" ? "version" : first;

@@ -1,6 +1,6 @@
 /** `haptic dev` as a thing that other code can hold: the command line, `--once`, and tests that want a whole cluster. */
 import { createActor, waitFor } from "xstate";
-import { DevClusterError } from "../errors.ts";
+import { DevClusterError, HapticError } from "../errors.ts";
 import { Narrator, type Outlet } from "./narrator.ts";
 import { type DevOptions, DevSession } from "./session.ts";
 import { wireDevCluster } from "./wiring.ts";
@@ -39,7 +39,9 @@ export function startDevCluster(options: DevOptions, outlet: Outlet, verbose = f
   });
   const live = new Promise<void>((resolve, reject) => {
     actor.on("CLUSTER.LIVE", () => resolve());
-    actor.on("CLUSTER.FAILED", ({ message }) => reject(new DevClusterError(message)));
+    actor.on("CLUSTER.FAILED", ({ message, error }) =>
+      reject(error instanceof HapticError ? error : new DevClusterError(message)),
+    );
     actor.subscribe({
       complete: () => reject(new DevClusterError("stopped before there was live traffic")),
       error: reject,

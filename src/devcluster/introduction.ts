@@ -80,7 +80,7 @@ function tries(session: DevSession, route: DemoRoute): string[] {
   const { namespace } = session.config;
   const front = `http://${pod!.spec.address}:${pod!.spec.httpPort}/`;
   const ask = `  curl -H 'Host: ${route.host}' ${front}`;
-  const hello = `    curl -H 'Host: hello.localhost' ${front}`;
+  const hello = `  curl -H 'Host: hello.localhost' ${front}`;
   const { object, collection } = helloObject(route, namespace);
   if (isOnPath("kubectl", session.options.environment["PATH"] ?? "")) {
     return [
@@ -88,8 +88,8 @@ function tries(session: DevSession, route: DemoRoute): string[] {
       ask,
       `  kubectl scale deployment ${route.service} --replicas=5`,
       route.by === "Ingress"
-        ? `  kubectl create ingress hello --rule='hello.localhost/*=${route.service}:${route.port}' &&`
-        : `  echo '${JSON.stringify(object)}' | kubectl apply -f - &&`,
+        ? `  kubectl create ingress hello --rule='hello.localhost/*=${route.service}:${route.port}'; sleep 1`
+        : `  echo '${JSON.stringify(object)}' | kubectl apply -f -; sleep 1`,
       hello,
     ];
   }
@@ -99,7 +99,7 @@ function tries(session: DevSession, route: DemoRoute): string[] {
     `  curl -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"spec":{"replicas":5}}' \\`,
     `    ${url}/apis/apps/v1/namespaces/${namespace}/deployments/${route.service}/scale`,
     `  curl -H 'Content-Type: application/json' -d '${JSON.stringify(object)}' \\`,
-    `    ${url}/apis/${collection} &&`,
+    `    ${url}/apis/${collection}; sleep 1`,
     hello,
   ];
 }

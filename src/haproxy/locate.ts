@@ -60,27 +60,24 @@ function productFolder(): string {
   return folder;
 }
 
-function install(
-  version: string,
-  prefix: string,
-  environment: LocateOptions["environment"],
-): Promise<string | undefined> {
+const notePrefix = "install-haproxy: note: ";
+
+/** Runs the installer; gives what it failed of, and says its notes. */
+function install(version: string, prefix: string, options: LocateOptions): Promise<string | undefined> {
   return new Promise((done) => {
     const script = join(productFolder(), "bin", "install-haproxy.sh");
     const child = spawn("bash", [script, version, prefix], {
       stdio: ["ignore", "ignore", "pipe"],
-      env: { ...environment },
+      env: { ...options.environment },
     });
     const words: Buffer[] = [];
     child.stderr.on("data", (chunk: Buffer) => words.push(chunk));
     child.on("error", (error) => done(error.message));
-    child.on("close", (code) =>
-      done(
-        code === 0
-          ? undefined
-          : (Buffer.concat(words).toString("utf8").trim().split("\n").at(-1) ?? `exit code ${code}`),
-      ),
-    );
+    child.on("close", (code) => {
+      const lines = Buffer.concat(words).toString("utf8").trim().split("\n");
+      for (const line of lines) if (line.startsWith(notePrefix)) options.say(line.slice(notePrefix.length));
+      done(code === 0 ? undefined : lines.at(-1) || `exit code ${code}`);
+    });
   });
 }
 
@@ -93,7 +90,7 @@ async function fromCache(version: string, options: LocateOptions): Promise<Locat
   if (options.install === false)
     throw new HaproxyNotFoundError("there is no HAProxy on this machine", "name one with --haproxy or HAPTIC_HAPROXY");
   options.say(`no HAProxy ${version} here yet: installing it into ${prefix} (nothing else on the system changes)`);
-  const problem = await install(version, prefix, options.environment);
+  const problem = await install(version, prefix, options);
   const installed = await versionOf(path);
   if (installed !== undefined) return { path, version: installed, source: "installed" };
   throw new HaproxyNotFoundError(
