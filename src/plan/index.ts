@@ -32,6 +32,13 @@ export {
   structureDigest,
   summarize,
 } from "./plan.ts";
-export { PREAMBLE, sectionKeyword, sectionOf, structureKey, type StructurePiece, structurePieces } from "./structure.ts";
+export {
+  PREAMBLE,
+  sectionKeyword,
+  sectionOf,
+  structureKey,
+  type StructurePiece,
+  structurePieces,
+} from "./structure.ts";
 export type * from "./types.ts";
 export type * from "./ops.ts";
