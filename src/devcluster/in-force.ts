@@ -15,9 +15,14 @@ export interface InForce {
   readonly objects: readonly string[];
   /** From the first change to the last pod's acknowledgement. */
   readonly tookMs: number;
-  /** What the pods did: "reload" when one of them did. */
+  /** What the pods did: "reload" when one of them did, "scheduled" when one of them will, as the last one was just now. */
   readonly mode: string;
   readonly pods: number;
+}
+
+interface Change {
+  readonly object: string;
+  readonly at: number;
 }
 
 /** Changes that nothing follows from are forgotten after so long. */
@@ -25,9 +30,10 @@ const FORGET_MS = 2_000;
 
 export class InForceLedger {
   readonly #pods: number;
-  #changes: { readonly object: string; readonly at: number }[] = [];
+  #changes: (Change & { readonly since: number })[] = [];
+  #unjudged: Change[] = [];
   #plan = "";
-  #startedWith: readonly { readonly object: string; readonly at: number }[] = [];
+  #startedWith: readonly Change[] = [];
   #modes = new Map<string, string>();
 
   /** `pods`: how many pods a plan must reach. */
@@ -36,8 +42,23 @@ export class InForceLedger {
   }
 
   changed(object: string, at: number): void {
-    this.#changes = this.#changes.filter((change) => at - change.at < FORGET_MS);
-    this.#changes.push({ object, at });
+    this.#changes = this.#changes.filter(({ since }) => at - since < FORGET_MS);
+    this.#changes.push({ object, at, since: at });
+  }
+
+  /** A part of the configuration changed: plans go on without it until it is accepted. */
+  configurationChanged(object: string, at: number): void {
+    this.#unjudged.push({ object, at });
+  }
+
+  /** The plans from now on come from the configuration as it was changed. */
+  configurationAccepted(at: number): void {
+    this.#changes.push(...this.#unjudged.map((change) => ({ ...change, since: at })));
+    this.#unjudged = [];
+  }
+
+  configurationRefused(): void {
+    this.#unjudged = [];
   }
 
   /** A pod has a plan; the answer is there when it was the last pod to get it and something had changed. */
@@ -60,7 +81,7 @@ export class InForceLedger {
     return {
       objects,
       tookMs: at - first,
-      mode: ["reload", "scheduled"].find((one) => modes.has(one)) ?? mode,
+      mode: ["scheduled", "reload"].find((one) => modes.has(one)) ?? mode,
       pods: this.#modes.size,
     };
   }

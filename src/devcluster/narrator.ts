@@ -65,7 +65,9 @@ export class Narrator implements DevListener {
   }
 
   changed(object: string): void {
-    this.#ledger.changed(object, this.#options.now());
+    const now = this.#options.now();
+    if (isConfiguration(object)) this.#ledger.configurationChanged(object, now);
+    else this.#ledger.changed(object, now);
   }
 
   output(source: string, line: string): void {
@@ -100,9 +102,12 @@ export class Narrator implements DevListener {
       if (reached === undefined) return;
       outlet.line(sentence(reached), { type: "inForce", ...reached });
       for (const follower of this.#followers) follower(reached);
+    } else if (msg === "Configuration in force") {
+      this.#ledger.configurationAccepted(now());
     } else if (msg === "Apply refused") {
       outlet.line(`${pod} refused a change: ${message}`, { type: "refused", pod, message });
     } else if (msg === "Fault") {
+      if (isConfiguration(object)) this.#ledger.configurationRefused();
       outlet.line(`fault: ${object}: ${reason}: ${message}`, { type: "fault", object, reason, message });
     } else if (msg === "Fault mended") {
       outlet.line(`mended: ${object}: ${reason}`, { type: "mended", object, reason });
@@ -114,6 +119,9 @@ export class Narrator implements DevListener {
   }
 }
 
+/** Whether plans follow from this object only once the controller has accepted it. */
+const isConfiguration = (object: string): boolean => /^HAProxyTemplate(Config|Library) /.test(object);
+
 /** `EndpointSlice default/web-dev: in force on 2 pods after 8 ms, no reload`. */
 export function sentence({ objects, pods, tookMs, mode }: InForce): string {
   const [first = "", second, ...more] = objects;
@@ -123,6 +131,8 @@ export function sentence({ objects, pods, tookMs, mode }: InForce): string {
       : second === undefined
         ? first
         : `${first} and ${second}`;
-  const how = mode === "reload" || mode === "scheduled" ? "with a reload" : "no reload";
-  return `${what}: in force on ${pods} ${pods === 1 ? "pod" : "pods"} after ${tookMs < 10 ? tookMs.toFixed(1) : Math.round(tookMs)} ms, ${how}`;
+  const where = `on ${pods} ${pods === 1 ? "pod" : "pods"} after ${tookMs < 10 ? tookMs.toFixed(1) : Math.round(tookMs)} ms`;
+  return mode === "scheduled"
+    ? `${what}: ready ${where}, in force with the next reload, 5 s after the last one`
+    : `${what}: in force ${where}, ${mode === "reload" ? "with a reload" : "no reload"}`;
 }

@@ -1,6 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { InForceLedger } from "../../../src/devcluster/in-force.ts";
+import { sentence } from "../../../src/devcluster/narrator.ts";
 
 test("a change is in force when the last pod has the plan that followed it", () => {
   const ledger = new InForceLedger(2);
@@ -48,6 +49,39 @@ test("promotions, plans without a change and changes that nothing followed from 
   assert.is(ledger.applied({ pod: "1", plan: "p1", mode: "noop" }, 12), undefined);
   ledger.changed("Service b", 5_000);
   assert.equal(ledger.applied({ pod: "1", plan: "p2", mode: "runtime" }, 5_003)!.objects, ["Service b"]);
+});
+
+test("a change of the configuration counts for the first plan after it was accepted, however long that took", () => {
+  const ledger = new InForceLedger(1);
+  ledger.configurationChanged("HAProxyTemplateConfig a", 0);
+  ledger.changed("Route b", 1);
+  assert.equal(ledger.applied({ pod: "1", plan: "p1", mode: "runtime" }, 4)!.objects, ["Route b"]);
+  ledger.configurationAccepted(3_000);
+  ledger.changed("Route c", 3_001);
+  assert.equal(ledger.applied({ pod: "1", plan: "p2", mode: "reload" }, 3_010), {
+    objects: ["HAProxyTemplateConfig a", "Route c"],
+    tookMs: 3_010,
+    mode: "reload",
+    pods: 1,
+  });
+});
+
+test("a change of the configuration that was refused is never told to be in force", () => {
+  const ledger = new InForceLedger(1);
+  ledger.configurationChanged("HAProxyTemplateConfig a", 0);
+  ledger.configurationRefused();
+  ledger.configurationChanged("HAProxyTemplateConfig a", 100);
+  ledger.configurationAccepted(110);
+  assert.is(ledger.applied({ pod: "1", plan: "p1", mode: "reload" }, 120)!.tookMs, 20);
+});
+
+test("a reload that one pod has put off is told before one that another has done", () => {
+  const ledger = new InForceLedger(2);
+  ledger.changed("Service a", 0);
+  ledger.applied({ pod: "1", plan: "p1", mode: "scheduled" }, 5);
+  const reached = ledger.applied({ pod: "2", plan: "p1", mode: "reload" }, 6)!;
+  assert.is(reached.mode, "scheduled");
+  assert.match(sentence(reached), /^Service a: ready on 2 pods after 6\.0 ms, in force with the next reload/);
 });
 
 test.run();
