@@ -263,6 +263,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
     bus,
     actors,
     history: observation.history,
+    lives: observation.lives,
     faults,
     records,
     source,

@@ -1,6 +1,6 @@
 /** The values behind `/debug/vars`: ids, counts, names and messages, no content of objects or files. */
 import { summarize } from "../plan/index.ts";
-import type { EventHistory, FaultRegistry } from "../observe/index.ts";
+import type { EventHistory, FaultRegistry, RenderLives } from "../observe/index.ts";
 import type { Bus } from "./bus.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { Iterations } from "./iterations.ts";
@@ -16,6 +16,7 @@ export interface VariableSources {
   readonly bus: Bus;
   readonly actors: LivingActors;
   readonly history: EventHistory;
+  readonly lives: RenderLives;
   readonly faults: FaultRegistry;
   readonly records: Records;
   readonly source: ConfigSource;
@@ -28,7 +29,8 @@ export interface VariableSources {
 }
 
 export function debugVariables(from: VariableSources): Readonly<Record<string, () => unknown>> {
-  const { ports, bus, actors, history, faults, records, source, iterations, sessions, shelf, term, startedAt } = from;
+  const { ports, bus, actors, history, lives, faults, records, source, iterations, sessions, shelf, term, startedAt } =
+    from;
   return {
     counters: () => ({
       ...records.counters,
@@ -56,6 +58,21 @@ export function debugVariables(from: VariableSources): Readonly<Record<string, (
       return plan === undefined ? null : summarize(plan);
     },
     templates: () => iterations.serving?.profile() ?? null,
+    renders: () => lives.list(),
+    pipeline: () => {
+      const [newest] = lives.list();
+      if (newest === undefined) return null;
+      const { id, at, state, reasons, changes, renderBeganMs, renderedMs, judgedMs, passed, completedMs, pods } =
+        newest;
+      return {
+        correlation_id: id,
+        state,
+        last_trigger: { at: new Date(at).toISOString(), reasons, changes },
+        rendering: { began_ms: renderBeganMs, ended_ms: renderedMs ?? null },
+        validation: { ended_ms: judgedMs ?? null, passed: passed ?? null },
+        deployment: { ended_ms: completedMs ?? null, pods },
+      };
+    },
     state: () => actors.states(),
     bus: () => bus.metrics(),
     events: () => history.last(100),

@@ -67,6 +67,12 @@ test("a change has one id from the watcher to every pod, and its life says how i
     "DEPLOYMENT.SCHEDULED",
   ]);
   for (const type of ["POD.APPLIED", "DEPLOYMENT.COMPLETED", "PLAN.PASSED"]) assert.ok(types.includes(type), type);
+  const pipeline = world.controller.variables["pipeline"]?.() as {
+    correlation_id: string;
+    validation: { passed: boolean };
+  };
+  assert.is(pipeline.correlation_id, life?.id);
+  assert.is(pipeline.validation.passed, true);
   await world.close();
 });
 
