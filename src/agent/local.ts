@@ -6,7 +6,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { createServer, request, type Server } from "node:http";
 import { connect } from "node:net";
 import { dirname } from "node:path";
-import { AgentTreeError } from "../errors.ts";
+import { AgentRequestError, AgentTreeError } from "../errors.ts";
 import type { Answer } from "./ticket.ts";
 import { answerOf } from "./server.ts";
 
@@ -28,13 +28,15 @@ export class LocalLock {
     const server = createServer();
     const lock = new LocalLock(server);
     server.on("request", (incoming, response) => {
-      void lock
-        .#handler(incoming.method ?? "GET", new URL(incoming.url ?? "/", "http://agent"))
-        .catch(answerOf)
-        .then((answer) => {
-          response.writeHead(answer.status, { "content-type": "application/json" });
-          response.end(`${JSON.stringify(answer.body)}\n`);
-        });
+      const url = URL.parse(incoming.url ?? "/", "http://agent");
+      const answer =
+        url === null
+          ? Promise.reject(new AgentRequestError("the address of the request cannot be read"))
+          : lock.#handler(incoming.method ?? "GET", url);
+      void answer.catch(answerOf).then((answer) => {
+        response.writeHead(answer.status, { "content-type": "application/json" });
+        response.end(`${JSON.stringify(answer.body)}\n`);
+      });
     });
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);

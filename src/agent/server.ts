@@ -97,7 +97,8 @@ export function send(request: IncomingMessage, response: ServerResponse, answer:
 }
 
 async function route(options: ServerOptions, request: IncomingMessage): Promise<Answer> {
-  const url = new URL(request.url ?? "/", "https://agent");
+  const url = URL.parse(request.url ?? "/", "https://agent");
+  if (url === null) throw new AgentRequestError("the address of the request cannot be read");
   const { handlers } = options;
   if (request.method === "GET" && url.pathname === "/healthz") return { status: 200, body: { ok: true } };
   if (request.method === "GET" && url.pathname === "/readyz")

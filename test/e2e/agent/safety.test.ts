@@ -373,15 +373,17 @@ check("without the controller's identity nobody is served", async () => {
       .on("error", reject);
   });
   assert.is(anonymous, 401);
-  const health = await new Promise<number>((resolve, reject) => {
-    bare
-      .get(`${url}/healthz`, { rejectUnauthorized: false, agent: false }, (response) => {
-        response.resume();
-        resolve(response.statusCode ?? 0);
-      })
-      .on("error", reject);
-  });
-  assert.is(health, 200);
+  const plain = (path: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      bare
+        .get(url, { path, rejectUnauthorized: false, agent: false }, (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        })
+        .on("error", reject);
+    });
+  assert.is(await plain("//["), 400, "an address that cannot be read");
+  assert.is(await plain("/healthz"), 200);
 });
 
 check("new certificates are taken up by new connections, without a restart", async () => {

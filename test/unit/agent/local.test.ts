@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
@@ -31,6 +32,22 @@ test("An agent that starts beside a living agent is refused", async () => {
     (error: Error) => assert.match(error.message, "another agent owns"),
   );
   await living.release();
+});
+
+test("A request whose address cannot be read is answered 400, and the agent lives on", async () => {
+  const path = join(dir, "address.sock");
+  const lock = await LocalLock.take(path);
+  lock.serve(async () => ({ status: 200, body: {} }));
+  const ask = (address: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      get({ socketPath: path, path: address, agent: false }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).on("error", reject);
+    });
+  assert.is(await ask("//["), 400);
+  assert.is(await ask("/health"), 200);
+  await lock.release();
 });
 
 test.run();
