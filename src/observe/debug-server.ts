@@ -98,7 +98,8 @@ export async function startDebugServer(options: DebugServerOptions): Promise<Deb
       response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" });
       response.end(`${JSON.stringify(body, undefined, 2)}\n`);
     };
-    const url = new URL(request.url ?? "/", "http://localhost");
+    const url = URL.parse(request.url ?? "/", "http://localhost");
+    if (url === null) return send([400, { error: "the address cannot be read" }]);
     const { pathname } = url;
     if (/^\/(debug|live)(\/|$)/.test(pathname)) {
       if (!isLoopback(request.socket.remoteAddress)) return send([403, { error: "loopback only" }]);

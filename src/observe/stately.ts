@@ -98,9 +98,11 @@ export function serveInspection(
   };
 
   const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
+    // Node takes its own handler off with an upgrade: a client that resets the connection would end the process.
+    stream.on("error", () => stream.destroy());
     const { origin, host } = request.headers;
     const isOurs = origin === undefined || origin === `http://${host}`;
-    const isHere = new URL(request.url ?? "/", "http://localhost").pathname === path;
+    const isHere = URL.parse(request.url ?? "/", "http://localhost")?.pathname === path;
     if (!isHere || !isOurs || !admits(request) || sockets.clients.size >= MAX_TOOLS) {
       stream.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
       return;

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { Subject } from "rxjs";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -235,6 +236,28 @@ test(
       const [error] = (await once(socket, "error")) as [Error];
       assert.match(error.message, "403");
     }
+  }),
+);
+
+test(
+  "an address that cannot be read is refused, asked plainly or as a WebSocket, and the server goes on",
+  withServer(async ({ port }) => {
+    assert.is((await ask(port, "//["))[0], 400);
+    const upgrade = { connection: "Upgrade", upgrade: "websocket" };
+    assert.is((await ask(port, "//[", upgrade))[0], 403);
+    assert.is((await ask(port, "/debug/vars"))[0], 200);
+  }),
+);
+
+test(
+  "a client that resets its connection in the middle of a refused WebSocket harms nobody",
+  withServer(async ({ port }) => {
+    const socket = connect({ host: HOST, port });
+    await once(socket, "connect");
+    socket.write("GET /nowhere HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n");
+    socket.resetAndDestroy();
+    await once(socket, "close");
+    assert.is((await ask(port, "/debug/vars"))[0], 200);
   }),
 );
 
