@@ -101,7 +101,12 @@ async function fromCache(version: string, options: LocateOptions): Promise<Locat
 
 async function named(path: string, source: "flag" | "environment", spelling: string): Promise<LocatedHaproxy> {
   const version = await versionOf(path);
-  if (version === undefined) throw new HaproxyNotFoundError(`${spelling}: ${path} is no HAProxy that runs here`);
+  if (version === undefined) {
+    throw new HaproxyNotFoundError(
+      `${spelling}: ${path} is no HAProxy that runs here`,
+      `name a binary${source === "flag" ? `, or one of the versions ${installableVersions.join(", ")}` : ""}`,
+    );
+  }
   if (!isSupported(version)) {
     throw new HaproxyNotFoundError(
       `${spelling}: ${path} is HAProxy ${version}`,

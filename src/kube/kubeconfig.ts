@@ -83,6 +83,12 @@ function load(path: string, context: string | undefined): KubeConfig {
       }
     }
   } catch (cause) {
+    // What else is wrong is not repeated: the words of a YAML parser may hold a part of the file, so a key.
+    if ((cause as { code?: unknown }).code === "ENOENT")
+      throw new KubeConfigError(`there is no kubeconfig ${path}`, {
+        cause,
+        hint: "name one with --kubeconfig or KUBECONFIG; in a pod the service account is used",
+      });
     throw new KubeConfigError(`cannot load the kubeconfig ${path}`, {
       cause,
       hint: "check the file with `kubectl config view`",

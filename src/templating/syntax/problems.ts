@@ -89,7 +89,8 @@ export function makeProblem(
   const { origin } = source;
   const file = filePlace(origin, line);
   if (origin !== undefined) {
-    lines.push(`  in ${origin.object} ${origin.field}${file === undefined ? "" : ` (${file.file}:${file.line})`}`);
+    const where = [origin.object, origin.field, file === undefined ? "" : `(${file.file}:${file.line})`];
+    lines.push(`  in ${where.filter((word) => word !== "").join(" ")}`);
     if (origin.overrode !== undefined) lines.push(`  this text overrides the one of ${origin.overrode}`);
   }
   if (hint !== undefined) lines.push(`  hint: ${hint}`);
