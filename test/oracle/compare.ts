@@ -45,6 +45,8 @@ async function pems(): Promise<Record<string, string>> {
   const keys = await webcrypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: "CN=web.example.com",
+    notBefore: new Date("2020-01-01T00:00:00Z"),
+    notAfter: new Date("2099-01-01T00:00:00Z"),
     keys,
     signingAlgorithm: { name: "ECDSA", hash: "SHA-256" },
   });

@@ -7,7 +7,6 @@ import {
   ANY,
   bytes,
   Composite,
-  Func,
   INT,
   Pointer,
   Slice,
@@ -508,4 +507,3 @@ export function interpret(program: Program, main = "main"): Result {
     throw error;
   }
 }
-

@@ -19,6 +19,6 @@ while (reason === undefined && tally.programs < Number(values.programs)) reason 
 if (reason === undefined && tally.compiled < tally.programs * 0.9)
   reason = `only ${tally.compiled} of ${tally.programs} programs compiled`;
 if (reason !== undefined) {
-  process.stdout.write(`${reason.slice(0, 600)}\n`);
+  process.stdout.write(`${reason.slice(0, 4_000)}\n`);
   process.exitCode = 1;
 }

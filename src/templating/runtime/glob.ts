@@ -20,9 +20,10 @@ function parsePattern(pattern: string): Atom[] | undefined {
         i++;
       }
       const one = (): number | undefined => {
-        if (points[i] === 0x5c) i++;
+        const escaped = points[i] === 0x5c;
+        if (escaped) i++;
         const point = points[i++];
-        return point === 0x2d || (point === 0x5d && points[i - 2] !== 0x5c) ? undefined : point;
+        return !escaped && (point === 0x2d || point === 0x5d) ? undefined : point;
       };
       for (;;) {
         if (points[i] === 0x5d && ranges.length > 0) break;

@@ -1,6 +1,13 @@
 /** Shell patterns, matched by trying everything. */
 
-/** Whether a name matches: `*` and `?` do not cross `/`; `[a-c]`, `[^a]`, `\x`. Undefined = a bad pattern. */
+const SET = /\[(?:\^|(?!\^))(?:(?:\\.|[^\]\\-])(?:-(?:\\.|[^\]\\-]))?)+\]/su;
+
+/** Whether a pattern can be read: sets are closed and not empty, nothing ends in a backslash. */
+export function globIsValid(pattern: string): boolean {
+  return new RegExp(`^(?:\\\\.|[^\\\\[]|${SET.source})*$`, "su").test(pattern);
+}
+
+/** Whether a name matches: `*` and `?` do not cross `/`; `[a-c]`, `[^a]`, `\x`. */
 export function globMatches(pattern: string, name: string): boolean {
   const match = (p: string, s: string): boolean => {
     if (p === "") return s === "";
@@ -16,17 +23,15 @@ export function globMatches(pattern: string, name: string): boolean {
     if (c === "?") return s[0] !== "/" && match(p.slice(1), s.slice(1));
     if (c === "\\") return p[1] === s[0] && match(p.slice(2), s.slice(1));
     if (c === "[") {
-      const end = p.indexOf("]", 2);
+      const [whole] = SET.exec(p)!;
       const negated = p[1] === "^";
-      const set = p.slice(negated ? 2 : 1, end);
-      let inside = false;
-      for (let i = 0; i < set.length; i++) {
-        if (set[i + 1] === "-" && i + 2 < set.length) {
-          inside ||= set[i]! <= s[0]! && s[0]! <= set[i + 2]!;
-          i += 2;
-        } else inside ||= set[i] === s[0];
-      }
-      return inside !== negated && s[0] !== "/" && match(p.slice(end + 1), s.slice(1));
+      const inside = [...whole.slice(negated ? 2 : 1, -1).matchAll(/(?:\\(.)|([^\\]))(?:-(?:\\(.)|([^\\])))?/gsu)].some(
+        ([, escaped, plain, escapedEnd, plainEnd]) => {
+          const low = escaped ?? plain!;
+          return low <= s[0]! && s[0]! <= (escapedEnd ?? plainEnd ?? low);
+        },
+      );
+      return inside !== negated && s[0] !== "/" && match(p.slice(whole.length), s.slice(1));
     }
     return c === s[0] && match(p.slice(1), s.slice(1));
   };

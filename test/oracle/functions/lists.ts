@@ -13,7 +13,7 @@ import {
   type Type,
   type Value,
 } from "../values.ts";
-import { globMatches } from "./glob.ts";
+import { globIsValid, globMatches } from "./glob.ts";
 import type { Row } from "./index.ts";
 import { along, failing, itemsOf, json, listOf, member, scalar } from "./scalars.ts";
 
@@ -121,6 +121,7 @@ export const listFunctions: Readonly<Record<string, Row>> = {
     (_, items: Value, pattern: string) =>
       listOf(
         itemsOf(items).filter((item) => {
+          if (!globIsValid(pattern)) failing("glob_match: bad pattern");
           const name =
             typeof item === "string" ? item : item instanceof Table ? member(item, "name") : failing("glob_match");
           return globMatches(pattern, typeof name === "string" ? name : failing("glob_match: no name"));

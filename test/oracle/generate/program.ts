@@ -162,8 +162,13 @@ export class ProgramGenerator extends Expressions {
       ],
       [
         "dynamic render",
-        () =>
-          `{{ render ${r.pick(["title_", '("snip" + "-a")', '(one.name + "-a")'])} default ${this.e("string", 1)} }}`,
+        () => {
+          const otherwise = this.e("string", 1);
+          const v = this.fresh("v");
+          return r.chance(0.5)
+            ? `{{ render ${r.pick(["title_", '("snip" + "-a")', '(one.name + "-a")'])} default ${otherwise} }}`
+            : `{% var ${v} = render ${r.pick(["title_", "(toLower(`SNIP-`) + `a`)"])} default ${otherwise} %}{{ ${v} }}`;
+        },
       ],
       ["rune", () => `{{ int('é') }}{{ ${this.e("string", 1)} contains 'b' }}`],
       ["type pointer", () => this.pointer()],
