@@ -126,6 +126,8 @@ export const commands: readonly Command[] = [
   command("label svc web tier-"),
 
   // built-in kinds by apply, patches of all kinds
+  command("apply -f list.yaml"),
+  command("apply -f list.yaml"),
   command("apply -f network.yaml"),
   command("apply -f network.yaml"),
   command("get ingressclass,ing,svc,endpointslices"),

@@ -1,4 +1,4 @@
-/** OpenAPI v3, as small as kubectl's validation and `explain` allow: validation itself is the server's. */
+/** OpenAPI, as small as kubectl's validation and `explain` allow: validation itself is the server's. */
 import { createHash } from "node:crypto";
 import type { Fields } from "../objects.ts";
 import type { View } from "../resources/definition.ts";
@@ -46,6 +46,22 @@ function documentOf(views: readonly View[]): Fields {
   return { openapi: "3.0.0", info: { title: "Kubernetes", version: "v1.37.2" }, paths, components: { schemas } };
 }
 
+/**
+ * OpenAPI v2 without a type: kubectl asks for it where v3 does not know a kind, as with `kind: List`, and checks nothing of a kind
+ * that it does not name. It asks for protobuf alone; the fields of gnostic's openapi.v2.Document: 1 swagger, 2 info {1 title,
+ * 2 version}.
+ */
+const version2 = { swagger: "2.0", info: { title: "Kubernetes", version: "v1.37.2" }, paths: {}, definitions: {} };
+const VERSION2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+function version2Protobuf(): Buffer {
+  const field = (number: number, value: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([(number << 3) | 2, value.length]), value]);
+  const { title, version } = version2.info;
+  const info = Buffer.concat([field(1, Buffer.from(title)), field(2, Buffer.from(version))]);
+  return Buffer.concat([field(1, Buffer.from(version2.swagger)), field(2, info)]);
+}
+
 export class OpenApi {
   readonly #registry: Registry;
   #generation = -1;
@@ -58,6 +74,12 @@ export class OpenApi {
   /** Answers a path below /openapi; false when it is none. */
   serve(request: ApiRequest): boolean {
     if (!request.path.startsWith("/openapi/")) return false;
+    if (request.path === "/openapi/v2") {
+      const protobuf = (request.raw.headers.accept ?? "").includes("+protobuf");
+      if (protobuf) sendBytes(request, 200, version2Protobuf(), VERSION2_PROTOBUF);
+      else sendJson(request, 200, version2);
+      return true;
+    }
     this.#refresh();
     if (request.path === "/openapi/v3") {
       const paths: Fields = {};

@@ -26,6 +26,15 @@ test("a PUT with an old resourceVersion loses", async ({ api }) => {
   assert.match(lost.body.message, /the object has been modified/);
 });
 
+test("OpenAPI v2 is a document without types, also in the protobuf that kubectl asks for", async ({ api }) => {
+  const json = await call(api, "GET", "/openapi/v2");
+  assert.is(json.body["swagger"], "2.0");
+  const accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+  const bytes = await call(api, "GET", "/openapi/v2", undefined, undefined, accept);
+  assert.is(bytes.status, 200);
+  assert.is(bytes.body.message, "\n\u00032.0\u0012\u0015\n\nKubernetes\u0012\u0007v1.37.2");
+});
+
 test("of two writers who take a Lease by compare-and-swap one wins", async ({ api }) => {
   const lease = {
     apiVersion: "coordination.k8s.io/v1",
