@@ -28,10 +28,14 @@ interface Change {
 /** Changes that nothing follows from are forgotten after so long. */
 const FORGET_MS = 2_000;
 
+/** After so long a plan that was awaited has been overtaken. */
+const OVERTAKEN_MS = 1_000;
+
 export class InForceLedger {
   readonly #pods: number;
-  #changes: (Change & { readonly since: number })[] = [];
+  #changes: Change[] = [];
   #unjudged: Change[] = [];
+  #accepted: { readonly plan: string; readonly at: number; readonly changes: readonly Change[] } | undefined;
   #plan = "";
   #startedWith: readonly Change[] = [];
   #modes = new Map<string, string>();
@@ -42,8 +46,8 @@ export class InForceLedger {
   }
 
   changed(object: string, at: number): void {
-    this.#changes = this.#changes.filter(({ since }) => at - since < FORGET_MS);
-    this.#changes.push({ object, at, since: at });
+    this.#changes = this.#changes.filter((change) => at - change.at < FORGET_MS);
+    this.#changes.push({ object, at });
   }
 
   /** A part of the configuration changed: plans go on without it until it is accepted. */
@@ -51,14 +55,22 @@ export class InForceLedger {
     this.#unjudged.push({ object, at });
   }
 
-  /** The plans from now on come from the configuration as it was changed. */
-  configurationAccepted(at: number): void {
-    this.#changes.push(...this.#unjudged.map((change) => ({ ...change, since: at })));
+  /** `plan` is the first that comes from the configuration as it was changed; one before it may still be on its way. */
+  configurationAccepted(plan: string, at: number): void {
+    this.#accepted = { plan, at, changes: [...(this.#accepted?.changes ?? []), ...this.#unjudged] };
     this.#unjudged = [];
   }
 
   configurationRefused(): void {
     this.#unjudged = [];
+  }
+
+  /** The changes of the configuration that `plan` brings: it is the awaited one, or one that overtook that. */
+  #acceptedBy(plan: string, at: number): readonly Change[] {
+    const accepted = this.#accepted;
+    if (accepted === undefined || (plan !== accepted.plan && at - accepted.at < OVERTAKEN_MS)) return [];
+    this.#accepted = undefined;
+    return accepted.changes;
   }
 
   /** A pod has a plan; the answer is there when it was the last pod to get it and something had changed. */
@@ -67,7 +79,7 @@ export class InForceLedger {
     if (plan !== this.#plan) {
       // What changed before the first pod had the plan is what the plan is for, with what an earlier plan did not finish.
       const unfinished = this.#modes.size < this.#pods ? this.#startedWith : [];
-      this.#startedWith = [...unfinished, ...this.#changes];
+      this.#startedWith = [...unfinished, ...this.#acceptedBy(plan, at), ...this.#changes];
       this.#changes = [];
       this.#plan = plan;
       this.#modes = new Map();

@@ -103,7 +103,7 @@ export class Narrator implements DevListener {
       outlet.line(sentence(reached), { type: "inForce", ...reached });
       for (const follower of this.#followers) follower(reached);
     } else if (msg === "Configuration in force") {
-      this.#ledger.configurationAccepted(now());
+      this.#ledger.configurationAccepted(plan, now());
     } else if (msg === "Apply refused") {
       outlet.line(`${pod} refused a change: ${message}`, { type: "refused", pod, message });
     } else if (msg === "Fault") {

@@ -56,7 +56,7 @@ test("a change of the configuration counts for the first plan after it was accep
   ledger.configurationChanged("HAProxyTemplateConfig a", 0);
   ledger.changed("Route b", 1);
   assert.equal(ledger.applied({ pod: "1", plan: "p1", mode: "runtime" }, 4)!.objects, ["Route b"]);
-  ledger.configurationAccepted(3_000);
+  ledger.configurationAccepted("p2", 3_000);
   ledger.changed("Route c", 3_001);
   assert.equal(ledger.applied({ pod: "1", plan: "p2", mode: "reload" }, 3_010), {
     objects: ["HAProxyTemplateConfig a", "Route c"],
@@ -66,12 +66,23 @@ test("a change of the configuration counts for the first plan after it was accep
   });
 });
 
+test("a plan of the configuration before, still on its way, does not count for the accepted one; one that overtook it does", () => {
+  const ledger = new InForceLedger(1);
+  ledger.configurationChanged("HAProxyTemplateConfig a", 0);
+  ledger.changed("Route b", 1);
+  ledger.configurationAccepted("p2", 10);
+  assert.equal(ledger.applied({ pod: "1", plan: "p1", mode: "runtime" }, 12)!.objects, ["Route b"]);
+  ledger.changed("Route c", 2_000);
+  const overtaking = ledger.applied({ pod: "1", plan: "p3", mode: "reload" }, 2_005)!;
+  assert.equal(overtaking.objects, ["HAProxyTemplateConfig a", "Route c"]);
+});
+
 test("a change of the configuration that was refused is never told to be in force", () => {
   const ledger = new InForceLedger(1);
   ledger.configurationChanged("HAProxyTemplateConfig a", 0);
   ledger.configurationRefused();
   ledger.configurationChanged("HAProxyTemplateConfig a", 100);
-  ledger.configurationAccepted(110);
+  ledger.configurationAccepted("p1", 110);
   assert.is(ledger.applied({ pod: "1", plan: "p1", mode: "reload" }, 120)!.tookMs, 20);
 });
 
