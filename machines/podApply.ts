@@ -6,7 +6,8 @@
  *
  * What the pod holds is remembered after each answer, so an ordinary change is one POST with the difference and no read before it. The
  * pod is read when it is new, after an answer that did not come, when it says that it holds something else, and for a drift
- * check. A newer plan takes the place of the one that waits; it also ends a backoff.
+ * check. A newer plan takes the place of the one that waits; it also ends a backoff. An agent that says nothing for long is
+ * reported as failed while the request goes on: a reload may take its time, a frozen agent takes for ever.
  */
 import { assign, enqueueActions, fromPromise, sendParent, setup } from "xstate";
 
@@ -96,6 +97,8 @@ export interface SendRequest {
   readonly seq: number;
   readonly form: ApplyForm;
 }
+
+const SILENT = "the agent has not answered for 8 s; the request goes on";
 
 const unprovided = (name: string) => () => Promise.reject(new Error(`the ${name} actor is provided by the wiring`));
 
@@ -212,6 +215,7 @@ export const podApplyMachine = setup({
   },
   delays: {
     backoff: ({ context }) => context.backoffMs(context.attempt),
+    silence: 8_000,
     promotionSettle: 250,
     blobSettle: 500,
     blobRetry: 5_000,
@@ -262,6 +266,7 @@ export const podApplyMachine = setup({
           ],
         },
         reading: {
+          after: { silence: { actions: { type: "reportFailed", params: { message: SILENT } } } },
           invoke: {
             id: "readState",
             src: "readState",
@@ -278,6 +283,7 @@ export const podApplyMachine = setup({
         },
         sending: {
           entry: "claim",
+          after: { silence: { actions: { type: "reportFailed", params: { message: SILENT } } } },
           invoke: {
             id: "send",
             src: "send",

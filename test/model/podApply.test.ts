@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createActor, fromPromise, setup, SimulatedClock } from "xstate";
 import { podApplyMachine } from "../../machines/podApply.ts";
-import type { ApplyReply, KnownState, SendRequest } from "../../machines/podApply.ts";
+import type { ApplyReply, KnownState, PodApplyReport, SendRequest } from "../../machines/podApply.ts";
 import { modelTests } from "./harness.ts";
 
 const known = (applied: string, more: Partial<KnownState> = {}): KnownState => ({
@@ -59,6 +59,8 @@ modelTests({
     done("send", { kind: "deposed", epoch: 9 }),
     failed("readState"),
     failed("send"),
+    { type: "xstate.after.silence.podApply.work.reading" },
+    { type: "xstate.after.silence.podApply.work.sending" },
     backoff,
   ],
 });
@@ -205,4 +207,47 @@ byHand("a plan that passes while an older one is being promoted is promoted next
   assert.equal(asked, ["p2", "p3"], "and not again");
   root.stop();
 });
+byHand(
+  "an agent that does not answer is reported once within 10 s, for a read and for an apply, and heard later",
+  async () => {
+    const clock = new SimulatedClock();
+    const reports: string[] = [];
+    const state = Promise.withResolvers<KnownState>();
+    const reply = Promise.withResolvers<ApplyReply>();
+    const machine = podApplyMachine.provide({
+      actors: {
+        readState: fromPromise(() => state.promise),
+        send: fromPromise<ApplyReply, SendRequest>(() => reply.promise),
+      },
+    });
+    const parent = setup({
+      types: { events: {} as PodApplyReport },
+      actors: { subject: machine },
+      actions: { note: (_, report: string) => reports.push(report) },
+    }).createMachine({
+      invoke: { id: "subject", src: "subject", input },
+      on: {
+        "POD.SETTLED": {
+          actions: { type: "note", params: ({ event }) => `${event.planId} ${event.outcome} ${event.message}` },
+        },
+      },
+    });
+    const root = createActor(parent, { clock }).start();
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    const silent = "p1 failed the agent has not answered for 8 s; the request goes on";
+    root.getSnapshot().children["subject"]!.send({ type: "POD.APPLY", planId: "p1", seq: 1, verify: false });
+    clock.increment(10_000);
+    clock.increment(50_000);
+    assert.equal(reports, [silent]);
+    state.resolve(known("p0"));
+    await turn();
+    clock.increment(10_000);
+    clock.increment(50_000);
+    assert.equal(reports, [silent, silent]);
+    reply.resolve({ kind: "applied", mode: "runtime", known: known("p1") });
+    await turn();
+    assert.equal(reports, [silent, silent, "p1 applied "]);
+    root.stop();
+  },
+);
 byHand.run();
