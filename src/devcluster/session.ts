@@ -39,7 +39,7 @@ export interface DevListener {
   say(line: string): void;
   /** A line of a container's output. */
   output(source: string, line: string): void;
-  /** An object that the configuration watches, or the configuration, was stored: `Kind namespace/name`. */
+  /** An object that the configuration watches, or the configuration, was stored or deleted: `Kind namespace/name`. */
   changed(object: string): void;
 }
 
@@ -156,7 +156,7 @@ export class DevSession {
       log: (text) => this.#listener.say(text),
     });
     this.#api = api;
-    api.onChange((resource, object) => this.#tellChange(resource, object));
+    api.onChange((resource, object, deleted) => this.#tellChange(resource, object, deleted));
     writeFileSync(this.kubeconfigPath, api.kubeconfig, { mode: 0o600 });
     this.#client = createKubeClient(directConnection({ server: api.url, origin: "haptic dev" }), {
       userAgent: "haptic-dev",
@@ -282,13 +282,14 @@ export class DevSession {
   }
 
   /** A write to the status alone brings no new generation; most kinds that are watched here have none. */
-  #tellChange(resource: string, object: ApiObject): void {
+  #tellChange(resource: string, object: ApiObject, deleted: boolean): void {
     const { uid = "", generation } = object.metadata;
     const isConfig = resource.startsWith("haproxytemplate");
     if (!isConfig && !this.#watched().has(resource)) return;
-    if (generation !== undefined && this.#generations.get(uid) === generation) return;
-    if (generation !== undefined) this.#generations.set(uid, generation);
-    this.#listener.changed(displayName(object));
+    if (!deleted && generation !== undefined && this.#generations.get(uid) === generation) return;
+    if (deleted) this.#generations.delete(uid);
+    else if (generation !== undefined) this.#generations.set(uid, generation);
+    this.#listener.changed(`${displayName(object)}${deleted ? " (deleted)" : ""}`);
   }
 
   /** Plural names of what the configuration watches. */
