@@ -35,6 +35,11 @@ interface Fault {
 
 /** Places that only make code faster, place messages or hold costs, by file and a piece of the line. */
 const EQUIVALENT: readonly (readonly [file: string, piece: RegExp, why: string])[] = [
+  [
+    "text.ts",
+    /return (StructValue\.typeName|`|.*"(nil|string|bool|int|float64|func|host object|error|\[\]any)";)/,
+    "kindOf: names of kinds for messages",
+  ],
   [".", /stackTraceLimit|\bhint\b|throw new|kindOf|typeName|message|^\s*\*|^\s*\/\//, "only what a message says"],
   [
     ".",

@@ -65,6 +65,48 @@ const STOPPED: readonly string[] = [
   "{% var m = make([]int, 3000000) %}{{ len(m) }}",
 ];
 
+/** Incremental snippets: mounted in order at the top, asked for as text everywhere else. */
+function brokenMount(): string | undefined {
+  const text =
+    'a{{ render "inc" }}b{% macro M %}{{ render "inc" }}{% end %}{{ M() }}{{ (render "inc") + "." }}{{ render "plain" }}{% var n = "inc" %}{{ render n }}{% var t = render n %}{{ t }}';
+  const set = createEngine({
+    sources: [
+      { name: "main", text },
+      { name: "inc", text: "x" },
+      { name: "plain", text: '({{ render "inc" }})' },
+    ],
+    entries: [
+      { template: "main", kind: "root" },
+      { template: "inc", kind: "component" },
+    ],
+    incremental: (name) => name === "inc",
+    globals: { root: {}, component: {} },
+    hostTypes: {},
+  });
+  if (set.problems.length > 0) return set.problems[0]!.text;
+  const mounted = (renderIncremental: object): string => {
+    let output = "";
+    const sink = {
+      text: (chunk: string) => {
+        output += chunk;
+      },
+      mount: (name: string) => {
+        output += `<${name}>`;
+      },
+    };
+    try {
+      for (const _ of set.start("main", { globals: {}, sink, due: () => false, ...renderIncremental })) continue;
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      return error.code;
+    }
+    return output;
+  };
+  const output = mounted({ renderIncremental: (name: string) => `[${name}]` });
+  if (output !== "a<inc>b[inc][inc].(<inc>)<inc>[inc]") return `mounts give ${output}`;
+  return mounted({}) === "HAPTIC_E_TEMPLATE_RUN" ? undefined : "an incremental text is made of nothing";
+}
+
 /** What does not hold; undefined = all does. */
 export function brokenBound(): string | undefined {
   for (const text of STOPPED) {
@@ -90,5 +132,5 @@ export function brokenBound(): string | undefined {
     undefined
   )
     return "calls nest deeper than allowed";
-  return undefined;
+  return brokenMount();
 }

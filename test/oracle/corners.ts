@@ -36,6 +36,14 @@ const TYPES = ["int", "string", "bool", "float64", "[]any", "map[string]any", "a
 
 const any = (value: string): string => `{% var h any = ${value} %}`;
 
+/** Files that every corner may render. */
+const SNIPPETS = {
+  "s/a": "A",
+  "s/b": "B{{ title_ }}",
+  plain: "P\n",
+  lib: "{% macro Twice(s string) %}{{ s }}{{ s }}{% end %}",
+};
+
 function* programs(): Generator<string> {
   for (const a of BIG)
     for (const b of BIG) {
@@ -126,6 +134,21 @@ function* programs(): Generator<string> {
     "[^]*",
   ])
     yield `{{ glob_match([]any{"a", "b", "ab", "abc", "a/b", "x1", "*", "-", "zz", "", "é", "adc"}, "${pattern}") | toJSON() }}`;
+  for (const bytes of [
+    "4ICA",
+    "8ICAgA==",
+    "7aCA",
+    "9JCAgA==",
+    "wIA=",
+    "w6n/",
+    "4pg=",
+    "4piD4pg=",
+    "8J+YgPCfmA==",
+    "gIA=",
+    "w6nDqQ==",
+    "4oKs9JKAgA==",
+  ])
+    yield `{% var s = b64decode("${bytes}") %}{{ len(s) }} {{ hex(s) }} {{ b64encode(s) }} {{ len(s + "x") }} {{ s[0] }} {{ hex(s[1:]) }} {{ s == s[:1] + s[1:] }}{% for i, c := range s %} {{ i }}:{{ c }}{% end %}`;
   yield* [
     '{% var m = map[int]string{3: "c", 1: "a", 20: "t"} %}{% m[2] = "b" %}{{ m[1] }}{{ m[9] }}|{{ len(m) }}{% for k, v := range m %}{{ k }}{{ v }}{% end %}{% delete(m, 3) %}{{ m contains 3 }}{{ m contains 2 }}{% var v, ok = m[20] %}{{ v }}{{ ok }}',
     "{% var m = map[bool]int{true: 1} %}{% m[false]++ %}{{ m[true] }}{{ m[false] }}{% for k, v := range m %}{{ k }}{{ v }}{% end %}",
@@ -152,7 +175,15 @@ function* programs(): Generator<string> {
     "{% type T struct { A int; B string } %}{% var a, b = T{1, `x`}, T{1, `x`} %}{{ a == b }}{% b.A = 2 %}{{ a == b }}{{ a != b }}{{ a.A }}{{ b.A }}",
     "{% type T struct { A []int; M map[string]int } %}{% var a T %}{{ len(a.A) }}{{ a.M[`x`] }}{% var b = a %}{% b.A = append(b.A, 1) %}{{ len(a.A) }}{{ len(b.A) }}{% a.M[`x`] = 1 %}",
     "{% type N struct { V int; Next *N } %}{% var l *N %}{% for i := 0; i < 3; i++ %}{% l = &N{i, l} %}{% end %}{% for n := l; n != nil; n = n.Next %}{{ n.V }}{% end %}{{ l.Next.Next.Next.V }}",
+    '{% var n = "s/a" %}{{ (render n) + "." }}{{ render n }}{{ render ("s/" + "b") }}{% var t = render n %}{{ t }}{{ len(render "plain") }}',
+    '{{ render_glob "s/*" }}{{ (render_glob "s/*") + "!" }}{% var g = render_glob "s/*" %}{{ g }}{{ render_glob "none*" }}{{ (render_glob "none*") + "." }}',
+    '{% macro M %}{{ render "plain" }}{{ render_glob "s/*" }}{% var n = "plain" %}{{ render n }}{% end %}{{ M() }}{{ toUpper(M()) }}',
+    '{% var n = "nowhere" %}{{ render n }}',
+    '{% var n = "nowhere" %}{{ render n default "d" }}{% var t = render n default "e" %}{{ t }}{% n = "plain" %}{{ render n default "f" }}',
+    '{% import "lib" for Twice %}{{ Twice("a") }}{{ map([]any{"x"}, Twice) | join(",") }}',
     "{% var p *int %}{{ p == nil }}{{ *p }}",
+    "{{ first_seen(`a`, 1) }}{{ first_seen(`a`, `1`) }}{{ first_seen(nil, ``) }}{{ first_seen(``, nil) }}{{ first_seen(true) }}{{ first_seen(`true`) }}",
+    "{% var h any = [2]int{1, 2} %}{% var x, ok = h.([2]int) %}{{ ok }}{{ x[1] }}{% var y, two = h.([3]int) %}{{ two }}{{ y[2] }}{% h = 1 %}{% var z, three = h.([2]int) %}{{ three }}{{ z[0] }}",
     "{% var a any = [2]int{1, 2} %}{% var b any = [2]int{1, 2} %}{{ a == b }}{% b = [2]int{1, 3} %}{{ a == b }}{% b = [3]int{1, 2, 3} %}{{ a == b }}",
     "{% type T struct { A int } %}{% var a any = T{1} %}{% var b any = [1]int{1} %}{{ a == b }}{% b = T{1} %}{{ a == b }}{{ a == nil }}{{ a == 1 }}",
     "{% type P struct { X, Y int } %}{% var m = map[string]P{`a`: {1, 2}} %}{{ m[`a`].X }}{{ m[`b`].Y }}{% var l = []P{{3, 4}, {Y: 5}} %}{% l[0].X = 9 %}{{ l[0].X }}{{ l[1].Y }}{% var q = &l[1] %}{% q.X = 7 %}{{ l[1].X }}{% for _, p := range l %}{% p.X = 0 %}{% end %}{{ l[0].X }}",
@@ -201,7 +232,7 @@ export function brokenCorner(): string | undefined {
   const data = frozen(inputs(new Random(11)));
   let n = 0;
   for (const text of programs()) {
-    const files = { main: text };
+    const files = { ...SNIPPETS, main: text };
     const set = compileFiles(files);
     if (set.problems.length > 0) continue;
     const oracle = runOracle(parseFiles(files), data);

@@ -403,6 +403,10 @@ export abstract class Expressions {
         return v instanceof Table;
       case "func":
         return v instanceof Func;
+      case "array":
+        return (
+          v instanceof Composite && v.parts.size === t.n && [...v.parts.keys()].every((key) => typeof key === "bigint")
+        );
       case "error":
         return v instanceof Failure;
       default:

@@ -13,6 +13,7 @@ import {
   INT,
   isNumber,
   order,
+  Pointer,
   settle,
   Slice,
   Stop,
@@ -92,7 +93,9 @@ export function convert(x: Typed, to: Type): Value {
     (isBool(to) && typeof held === "boolean") ||
     (to.k === "slice" && held instanceof Slice) ||
     (to.k === "map" && held instanceof Table) ||
-    (to.k === "func" && held instanceof Func);
+    (to.k === "func" && held instanceof Func) ||
+    ((to.k === "array" || to.k === "struct") && held instanceof Composite) ||
+    (to.k === "pointer" && held instanceof Pointer);
   if (!fits) throw new Stop("type", "cannot use a value of this type here");
   if (isInt(to)) return typeof held === "bigint" ? fit(held, to) : BigInt(Math.trunc(held as number));
   return isFloat(to) ? Number(held) : held;
