@@ -1,7 +1,7 @@
 /** Is what came a manifest within the limits? Types, numbers and paths; the fence and the digests come later. */
 import { AgentRequestError } from "../errors.ts";
 import type { Op } from "../plan/ops.ts";
-import { IDENTITY_VERSION, LIMITS, type Manifest, type ManifestFile } from "./api.ts";
+import { IDENTITY_VERSION, LIMITS, type BlockRef, type Manifest, type ManifestFile, type Token } from "./api.ts";
 import { AGENT_OPS_34 } from "./capabilities.ts";
 import { checkPath, checkPathSet } from "./paths.ts";
 
@@ -13,6 +13,11 @@ function need(condition: boolean, message: string): asserts condition {
   if (!condition) throw new AgentRequestError(`manifest: ${message}`);
 }
 
+/** A block's size is 32 bits of the root that its file is known by. */
+const BLOCK_BYTES = 0xffff_ffff;
+
+const isRecord = (value: unknown): boolean => typeof value === "object" && value !== null;
+const isToken = (value: Token | undefined): boolean => isCount(value?.leader_epoch) && isCount(value?.render_seq);
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 /** @throws AgentRequestError naming the field. */
@@ -28,7 +33,11 @@ export function checkManifest(manifest: Manifest, reserved: ReadonlySet<string>)
     "plan_id is missing",
   );
   need(typeof manifest.expected_prev_plan_id === "string", "expected_prev_plan_id is missing");
-  need(isCount(manifest.token?.leader_epoch) && isCount(manifest.token?.render_seq), "token is not two whole numbers");
+  need(isToken(manifest.token), "token is not two whole numbers");
+  if (manifest.expected_prev_token !== undefined)
+    need(isToken(manifest.expected_prev_token), "expected_prev_token is not two whole numbers");
+  for (const field of ["expected_worker_ops_plan_id", "worker_ops_plan_id", "validated_plan_id"] as const)
+    need(manifest[field] === undefined || typeof manifest[field] === "string", `${field} is not a text`);
   need(Array.isArray(manifest.ops) && Array.isArray(manifest.in_place_ops), "ops and in_place_ops are not lists");
   need(
     manifest.ops.length + manifest.in_place_ops.length <= LIMITS.opsPerBatch,
@@ -57,9 +66,29 @@ function checkFile(file: ManifestFile, reserved: ReadonlySet<string>): void {
   need(HEX64.test(file.digest), `${file.path}: digest is not SHA-256 in hex`);
   need(isCount(file.size), `${file.path}: size is not a whole number`);
   need(typeof file.reload_on_change === "boolean", `${file.path}: reload_on_change is not a boolean`);
-  const refs = [...(file.blocks ?? []), ...(file.patch?.splices.flatMap((splice) => splice.insert) ?? [])];
-  for (const ref of refs)
-    need(HEX64.test(ref.digest) && isCount(ref.size), `${file.path}: a block is not digest and size`);
+  if (file.blocks !== undefined) checkBlocks(file.path, file.blocks);
+  if (file.patch === undefined) return;
+  need(
+    isRecord(file.patch) && HEX64.test(file.patch.base_digest) && Array.isArray(file.patch.splices),
+    `${file.path}: patch is not base_digest and splices`,
+  );
+  for (const splice of file.patch.splices) {
+    need(
+      isRecord(splice) && isCount(splice.index) && isCount(splice.remove),
+      `${file.path}: a splice is not index, remove and insert`,
+    );
+    checkBlocks(file.path, splice.insert);
+  }
+}
+
+function checkBlocks(path: string, blocks: readonly BlockRef[]): void {
+  need(Array.isArray(blocks), `${path}: blocks are not a list`);
+  for (const ref of blocks) {
+    need(
+      isRecord(ref) && HEX64.test(ref.digest) && isCount(ref.size) && ref.size <= BLOCK_BYTES,
+      `${path}: a block is not digest and size`,
+    );
+  }
 }
 
 /** Path, key and value that become words of a command are judged where the command is written. */

@@ -15,10 +15,11 @@ export const STATE_FILE = ".haptic-agent.json";
  * @throws AgentRequestError naming the path.
  */
 export function checkPath(path: string, reserved: ReadonlySet<string> = new Set()): void {
+  if (typeof path !== "string") throw new AgentRequestError("a path is not a text");
   const refuse = (why: string): never => {
     throw new AgentRequestError(`path ${JSON.stringify(path.slice(0, 300))}: ${why}`);
   };
-  if (typeof path !== "string" || path === "") refuse("empty");
+  if (path === "") refuse("empty");
   if (Buffer.byteLength(path) >= LIMITS.pathBytes) refuse(`not shorter than ${LIMITS.pathBytes} bytes`);
   if (path.startsWith("/")) refuse("not relative");
   // oxlint-disable-next-line no-control-regex
