@@ -328,6 +328,8 @@ class Service implements RenderService {
   }
 
   async #runInstances(slices: Slices): Promise<number> {
+    // Arming the watchdog is the dearest part of a render that has little to do.
+    if (this.#graph.pending.size === 0) return 0;
     const progress: { executed: number; current: Instance | undefined } = { executed: 0, current: undefined };
     for (;;) {
       try {
