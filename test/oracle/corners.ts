@@ -96,6 +96,17 @@ function* programs(): Generator<string> {
     yield `${any(v)}{% h++ %}{{ toJSON(h) }}`;
     yield `${any(v)}{% macro M(s string, n int) %}{{ s }}{{ n }}{% end %}{{ M(h, 1) }}`;
     yield `${any(v)}{% macro M(n int) %}{{ n }}{% end %}{{ M(h) }}`;
+    yield `${any(v)}{{ toJSON(dig(h, "a", "b")) }}{{ toJSON(dig(h, "length")) }}{{ toJSON(dig(h, title_)) }}{{ toJSON(dig(h, "a")) }}`;
+    yield `${any(v)}{% var x, ok = h.(float64) %}{{ ok }}{{ x }}{% switch h.(type) %}{% case float64 %}f{% case int %}i{% case error %}e{% default %}d{% end %}`;
+    yield `${any(v)}{% var x, ok = h[0] %}{{ toJSON(x) }}{{ ok }}`;
+    yield `${any(v)}{% var x, ok = h[1] %}{{ toJSON(x) }}{{ ok }}`;
+    for (const t of ["int8", "uint8", "int32", "int64", "uint64", "float32"]) yield `${any(v)}{{ ${t}(h) }}`;
+    for (const f of ["ceil", "seq", "sort_strings", "toUpper", "keys", "isNil", "tostring"])
+      yield `${any(v)}{% var f = ${f} %}{{ toJSON(f(h)) }}{{ toJSON(map([]any{h}, ${f})) }}`;
+    yield `${any(v)}{{ toJSON(map([]any{h}, x => x)) }}{% var f = filter %}{{ toJSON(f([]any{1, 0, h}, x => x)) }}`;
+    yield `${any(v)}{% var f = filter %}{{ toJSON(f([]any{1}, h)) }}`;
+    yield `${any(v)}{% var f = indent %}{{ f(h, 2, h) }}`;
+    yield `${any(v)}{{ sprint(h, h) }}{{ join([]any{h, 1}, ",") }}`;
     yield `${any(v)}{{ toUpper(h) }}`;
     yield `${any(v)}{{ seq(h) | join(",") }}`;
     yield `${any(v)}{{ map([]any{1, 2}, h) | toJSON() }}`;
@@ -181,6 +192,20 @@ function* programs(): Generator<string> {
     '{% var n = "nowhere" %}{{ render n }}',
     '{% var n = "nowhere" %}{{ render n default "d" }}{% var t = render n default "e" %}{{ t }}{% n = "plain" %}{{ render n default "f" }}',
     '{% import "lib" for Twice %}{{ Twice("a") }}{{ map([]any{"x"}, Twice) | join(",") }}',
+    "{% var m = map[float64]int{1.5: 1, 2.0: 2} %}{{ m[2.0] }}{{ m[1.5] }}{{ m[2] }}{% for k, v := range m %}{{ k }}={{ v }};{% end %}",
+    "{% var m = map[any]int{2.0: 1, 3: 2} %}{{ m[3] }}{{ m[2.0] }}{{ len(m) }}",
+    "{% var m = map[int]string{1: `a`} %}{% var v, ok = m[1] %}{{ v }}{{ ok }}{% v, ok = m[2] %}{{ v }}{{ ok }}{% if m %}t{% end %}{% delete(m, 1) %}{% if m %}t{% else %}f{% end %}{{ toJSON(m) }}",
+    "{% var m any = map[int]int{1: 5} %}{% if m %}t{% end %}{{ m[1] }}{{ len(m) }}{% for k, v := range m %}{{ k + v }}{% end %}{% var v, ok = m[7] %}{{ ok }}",
+    "{% var v, err = b64decode(`?`) %}{% var h any = err %}{% var e, ok = h.(error) %}{{ ok }}{{ e }}{% switch x := h.(type) %}{% case string %}s{% case error %}{{ x }}{% end %}{{ h == nil }}{{ `x` + h }}",
+    "{% type T struct { A int } %}{% var x = T{1} %}{% var p, q = &x, &x %}{% var r = p %}{{ p == r }}{% p.A = 4 %}{{ x.A }}{{ r.A }}{% *p = T{9} %}{{ q.A }}{% var z = *p %}{% z.A = 1 %}{{ p.A }}",
+    "{% type T struct { A int; B [2]int; C *T } %}{% var x T %}{% if x.C == nil %}nil{% end %}{% x.B[1] = 3 %}{% var y = x %}{% y.B[1] = 4 %}{{ x.B[1] }}{{ y.B[1] }}{% y.C = &x %}{% y.C.A = 8 %}{{ x.A }}{% var l = []T{x, y} %}{% l[0].B[0] = 5 %}{{ l[0].B[0] }}{{ x.B[0] }}",
+    "{{ -1e-7 }} {{ -1e22 }} {{ 1.5e-9 }} {{ 123456789012345680000.0 }} {{ sprint(1e22, 1e-5, 2.5, -0.00001, 1e20) }} {{ `` + 1e22 }}",
+    "{% var f = 0.1 %}{{ f + 0.2 }} {{ f * 3 }} {{ f - 1 }} {{ f / 3 }} {{ -f }} {{ f == 0.1 }} {{ f < 0.2 }} {{ float32(f) == float32(0.1) }} {{ float32(0.5) }}",
+    "{% var a any = 2.5 %}{% var b any = 2 %}{{ a * b }} {{ a + b }} {{ a - b }} {{ a / b }} {{ b / a }} {{ a > b }} {{ b < a }} {{ a == b }} {{ -a }} {{ +b }}",
+    "{% var s = []string{`b`, `a`} %}{{ s contains `a` }}{{ s contains `z` }}{{ s not contains `z` }}{{ []int{1, 2} contains 2 }}{{ []any{1, `x`, nil, 2.5} contains nil }}{{ []any{1, `x`} contains `x` }}{{ []any{2.5} contains 2.5 }}{{ map[string]int{`k`: 0} contains `k` }}{{ `héllo` contains 'é' }}{{ `abc` contains `` }}",
+    "{% var l = []any{[]any{1}, map[string]any{`a`: []any{2}}} %}{{ l[0][0] }}{{ l[1].a[0] }}{{ l[1][`a`][0] }}{% l[1].a[0] = 5 %}{{ l[1].a[0] }}{{ toJSON(l) }}",
+    "{% var n = copy([]int{1, 2}, []int{3}) %}{{ n }}{% var a []int %}{{ copy(a, []int{1}) }}{{ cap(a) }}{% var b = []byte(`abc`) %}{{ copy(b, []byte(`xy`)) }}{{ string(b) }}{{ len(b) }}",
+    "{% var t any = title_ %}{{ t == title_ }}{{ t != `zz` }}{{ `a` < t }}{% t = nil %}{{ t == nil }}{{ t != nil }}{{ nil == t }}",
     "{% var p *int %}{{ p == nil }}{{ *p }}",
     "{{ first_seen(`a`, 1) }}{{ first_seen(`a`, `1`) }}{{ first_seen(nil, ``) }}{{ first_seen(``, nil) }}{{ first_seen(true) }}{{ first_seen(`true`) }}",
     "{% var h any = [2]int{1, 2} %}{% var x, ok = h.([2]int) %}{{ ok }}{{ x[1] }}{% var y, two = h.([3]int) %}{{ two }}{{ y[2] }}{% h = 1 %}{% var z, three = h.([2]int) %}{{ three }}{{ z[0] }}",

@@ -295,6 +295,7 @@ const scalar = (v: Value): boolean => v === null || typeof v !== "object" || v i
 
 /** Equality of values by value; two composites cannot be compared. */
 export function equal(a: Value, b: Value): boolean {
+  if (a instanceof Pointer || b instanceof Pointer) return a === b;
   if (a instanceof Composite && b instanceof Composite)
     return a.parts.size === b.parts.size && [...a.parts].every(([key, v]) => equal(v, b.parts.get(key) ?? null));
   if (scalar(a) || scalar(b)) {

@@ -1,6 +1,6 @@
 /** Strings and regular expressions. */
 import { createHash } from "node:crypto";
-import { bounded, bytes, isNumber, settle, Slice, Table, truth, verb, type Value } from "../values.ts";
+import { bounded, bytes, isNumber, settle, Slice, Table, verb, type Value } from "../values.ts";
 import type { Row } from "./index.ts";
 import { failing, listOf, scalar } from "./scalars.ts";
 
@@ -112,7 +112,7 @@ function indent(given: Value, ...[width = 4n, first = false, blank = false]: Val
         ? " ".repeat(Number(width) < 0 ? failing("indent") : bounded(Number(width)))
         : failing("indent");
   return split(scalar(given), "\n")
-    .map((line, i) => ((i === 0 && !truth(first)) || (strip(line) === "" && !truth(blank)) ? line : pad + line))
+    .map((line, i) => ((i === 0 && first !== true) || (strip(line) === "" && blank !== true) ? line : pad + line))
     .join("\n");
 }
 
