@@ -235,12 +235,11 @@ export class PodSessions {
     if (answer.kind === "conflict") {
       const { conflict } = answer;
       session.state = undefined;
-      if (conflict.reason === "stale_epoch") {
-        return {
-          kind: "answer",
-          reply: { kind: "deposed", epoch: Math.max(conflict.applied_token.leader_epoch, this.#deps.epoch() + 1) },
-        };
-      }
+      const { leader_epoch: epoch, render_seq: seq } = conflict.applied_token;
+      // A render of our epoch that we never made: a Lease that was restored or deleted has given the epoch a second time.
+      const isSecondOfItsEpoch = epoch === this.#deps.epoch() && seq > this.#deps.seq();
+      if (conflict.reason === "stale_epoch" || isSecondOfItsEpoch)
+        return { kind: "answer", reply: { kind: "deposed", epoch: Math.max(epoch, this.#deps.epoch() + 1) } };
       return { kind: "answer", reply: { kind: conflict.reason === "unknown_baseline" ? "baseline_unknown" : "moved" } };
     }
     const { result } = answer;

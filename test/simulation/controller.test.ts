@@ -224,6 +224,21 @@ test("an agent that has seen a newer epoch deposes the term; the next one has a 
   await world.close();
 });
 
+test("an epoch that a restored Lease gave a second time is given up for a higher one", async () => {
+  const world = await startWorld(13);
+  const agent = world.addPod("one");
+  world.setObject("a", 1);
+  await world.advance(2_000);
+  const given = agent.maxEpoch;
+  agent.token = { leader_epoch: given, render_seq: 1_000_000 };
+  world.setObject("a", 2);
+  await world.advance(10_000);
+  assert.is(agent.applied, world.wanted().id);
+  assert.ok(agent.maxEpoch > given);
+  assert.equal(faultReasons(world), []);
+  await world.close();
+});
+
 test("a pod that does not answer keeps nothing from the others, and catches up", async () => {
   const world = await startWorld(10);
   const good = world.addPod("good");

@@ -278,7 +278,7 @@ export class FakeAgent {
         running_plan_id: this.running,
         worker_ops_plan_id: this.applied,
         lkg_plan_id: this.lastGood,
-        applied_token: { leader_epoch: this.maxEpoch, render_seq: 0 },
+        applied_token: reason === "stale_epoch" ? { leader_epoch: this.maxEpoch, render_seq: 0 } : this.token,
       },
     });
     if (manifest.token.leader_epoch < this.maxEpoch) return conflict("stale_epoch");
@@ -293,6 +293,8 @@ export class FakeAgent {
       return this.#result(manifest, "file_only");
     }
     if (manifest.plan_id === this.applied && manifest.mode === "auto") return this.#result(manifest, "noop");
+    const { leader_epoch: epoch, render_seq: seq } = manifest.token;
+    if (epoch === this.token.leader_epoch && seq < this.token.render_seq) return conflict("prev_mismatch");
     if (this.applied === "" && (manifest.files === undefined || manifest.mode !== "reload"))
       return conflict("unknown_baseline");
     if (manifest.expected_prev_plan_id !== this.applied) return conflict("prev_mismatch");
