@@ -88,6 +88,8 @@ export class DevSession {
   #api: EmbeddedApi | undefined;
   #apiStart: Promise<void> | undefined;
   #apiEnd: Promise<void> | undefined;
+  #objectsCreated: Promise<void> | undefined;
+  #clearing = false;
   #client: KubeClient | undefined;
   #workloads: Workloads | undefined;
   #controller: RunningProcess | undefined;
@@ -138,6 +140,7 @@ export class DevSession {
   async prepare(): Promise<void> {
     const { environment, haproxy } = this.options;
     this.#haproxy = await locateHaproxy({ wanted: haproxy, environment, say: (line) => this.#listener.say(line) });
+    if (this.#clearing) return;
     this.#folder = newFolder();
     this.#keeper = new ProcessKeeper(this.#folder, this.options.keep);
     this.#addresses = await takeAddresses();
@@ -182,7 +185,12 @@ export class DevSession {
   }
 
   /** CRDs, manifests, identities, Pod objects. */
-  async createObjects(): Promise<void> {
+  createObjects(): Promise<void> {
+    this.#objectsCreated = this.#createObjects();
+    return this.#objectsCreated;
+  }
+
+  async #createObjects(): Promise<void> {
     const { objects } = this.api;
     const folder = crdFolder();
     for (const file of readdirSync(folder).filter((name) => /\.ya?ml$/.test(name))) {
@@ -276,7 +284,10 @@ export class DevSession {
 
   /** Ends what is left and removes the folder (unless it shall be kept). */
   async clear(): Promise<void> {
+    this.#clearing = true;
     await this.#apiEnd;
+    // It writes into the folder: one that is still at it would bring the folder back.
+    await this.#objectsCreated?.catch(() => undefined);
     await this.#keeper?.clear(GRACE_MS);
     this.#addresses?.release();
   }

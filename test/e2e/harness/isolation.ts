@@ -5,13 +5,14 @@
  * A real API server refuses loopback addresses in EndpointSlices, so pods need others; and a namespace without a name
  * needs no clearing away.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { resolve } from "node:path";
 import { missingRoot } from "../../support/skip.ts";
 
 const NICENESS = -10;
+const NAMESPACES = ["--net", "--pid", "--fork", "--kill-child", "--mount-proc"] as const;
 const INSIDE = "HAPTIC_TEST_ISOLATED";
 const runner = resolve(import.meta.dirname, "../../run.ts");
 
@@ -41,25 +42,31 @@ export function favour(pid: number): void {
   }
 }
 
+/** Why a namespace with addresses of its own cannot be had here though we are root (a container, a chroot), or undefined. */
+function missingNamespace(): string | undefined {
+  const { status, stderr, error } = spawnSync("unshare", [...NAMESPACES, "ip", "link", "set", "lo", "up"], {
+    encoding: "utf8",
+  });
+  if (status === 0) return undefined;
+  const [said = ""] = (error?.message ?? stderr).split("\n");
+  return `needs a network namespace, made with unshare and ip (util-linux, iproute2): ${said}`;
+}
+
 /**
  * Returns inside the namespace; outside it starts the file again there, hands its results on and ends the process.
- * Without root it returns with the reason. Call it first in a test file: `const network = await isolated(import.meta.filename);`
+ * Where that cannot be made it returns with the reason. Call it first in a test file: `const network = await isolated(import.meta.filename);`
  */
 export async function isolated(file: string): Promise<Network> {
-  const missing = missingRoot();
-  if (missing !== undefined) return { prefix: "127.123", missing };
   if (process.env[INSIDE] === "1") {
     favour(process.pid);
-    return { prefix: "10.123", missing };
+    return { prefix: "10.123", missing: undefined };
   }
+  const missing = missingRoot() ?? missingNamespace();
+  if (missing !== undefined) return { prefix: "127.123", missing };
   const again = process.send === undefined ? [file] : [runner, "--child", file];
   const child = spawn(
     "unshare",
-    ["--net", "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c", PREPARE, "isolated"].concat(
-      process.execPath,
-      process.execArgv,
-      again,
-    ),
+    [...NAMESPACES, "bash", "-c", PREPARE, "isolated"].concat(process.execPath, process.execArgv, again),
     {
       stdio: ["ignore", "inherit", "inherit", ...(process.send === undefined ? [] : (["ipc"] as const))],
       env: { ...process.env, [INSIDE]: "1" },
