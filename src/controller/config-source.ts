@@ -21,6 +21,8 @@ export interface ConfigSourceOptions {
   readonly namespace: string;
   readonly name: string;
   readonly onWarnings: (warnings: readonly ConfigProblem[]) => void;
+  /** Why a kind of the configuration cannot be read; undefined = it can again. */
+  readonly onWatch: (resource: string, fault: string | undefined) => void;
 }
 
 export class ConfigSource {
@@ -80,8 +82,13 @@ export class ConfigSource {
       };
       const follow = (resource: keyof typeof synced) => {
         let listed = new Set<string>();
+        let isFaulted = false;
         return kube.listWatch({ apiVersion: API_VERSION, resource, namespace }).subscribe({
           next: (signal) => {
+            if (signal.type === "FAULT" || (isFaulted && signal.type !== "RELIST")) {
+              isFaulted = signal.type === "FAULT";
+              this.#options.onWatch(resource, signal.type === "FAULT" ? signal.error.message : undefined);
+            }
             switch (signal.type) {
               case "RELIST":
                 listed = new Set();

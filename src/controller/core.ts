@@ -79,6 +79,10 @@ export function createController(ports: ControllerPorts): ControllerCore {
     onWarnings: (warnings) => {
       for (const { object, field, message } of warnings) log.warn({ object, field, message }, "Configuration warning");
     },
+    onWatch: (resource, message) => {
+      const found = message === undefined ? [] : [{ object: resource, reason: "WatchFailed", message }];
+      faults.state(`configWatch:${resource}`, found);
+    },
   });
   const records = new Records({
     faults,

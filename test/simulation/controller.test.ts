@@ -224,6 +224,23 @@ test("an agent that has seen a newer epoch deposes the term; the next one has a 
   await world.close();
 });
 
+test("a configuration that cannot be read, as its definition is not there yet, is named until it can", async () => {
+  const world = await startWorld(14, ({ api }) => {
+    api.unserved.set("haproxytemplateconfigs", 404);
+  });
+  await world.advance(1_000);
+  assert.equal(
+    world.controller.faults().map(({ object, reason, message }) => ({ object, reason, message })),
+    [{ object: "haproxytemplateconfigs", reason: "WatchFailed", message: "list haproxytemplateconfigs: 404" }],
+  );
+  world.api.unserved.clear();
+  world.api.relist();
+  await world.advance(1_000);
+  assert.equal(faultReasons(world), []);
+  assert.is(condition(world)?.status, "True");
+  await world.close();
+});
+
 test("an epoch that a restored Lease gave a second time is given up for a higher one", async () => {
   const world = await startWorld(13);
   const agent = world.addPod("one");

@@ -132,12 +132,12 @@ export class FakeApi implements KubeClient {
       if (status !== undefined) {
         const error = new KubeError("HAPTIC_E_KUBE_NOT_FOUND", `list ${target.resource}: ${status}`, { status });
         subscriber.next({ type: "FAULT", error, retryInMs: 1_000_000 });
-        return;
+      } else {
+        for (const signal of this.#listing(target.resource, "start")) subscriber.next(signal);
       }
-      for (const signal of this.#listing(target.resource, "start")) subscriber.next(signal);
       const changes = this.#changes.subscribe({
         next: ({ resource, signal }) => {
-          if (resource === target.resource) subscriber.next(signal);
+          if (resource === target.resource && !this.unserved.has(resource)) subscriber.next(signal);
         },
         error: (error: unknown) => {
           subscriber.error(error);
