@@ -35,6 +35,8 @@ interface Fault {
 
 /** Places that only make code faster, place messages or hold costs, by file and a piece of the line. */
 const EQUIVALENT: readonly (readonly [file: string, piece: RegExp, why: string])[] = [
+  ["runtime.ts", /profile/, "only what a profile says"],
+  ["collections.ts", /isView\(list\)/, "a list taken whole is itself: another view of it does the same"],
   [
     "text.ts",
     /return (StructValue\.typeName|`|.*"(nil|string|bool|int|float64|func|host object|error|\[\]any)";)/,

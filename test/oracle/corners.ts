@@ -12,6 +12,9 @@ const BIG = [
   "-3",
   "0",
   "1",
+  "25",
+  "65535",
+  "-2147483648",
 ];
 /** Values of every kind, as an `any`. */
 const HELD = [
@@ -206,6 +209,9 @@ function* programs(): Generator<string> {
     "{% var l = []any{[]any{1}, map[string]any{`a`: []any{2}}} %}{{ l[0][0] }}{{ l[1].a[0] }}{{ l[1][`a`][0] }}{% l[1].a[0] = 5 %}{{ l[1].a[0] }}{{ toJSON(l) }}",
     "{% var n = copy([]int{1, 2}, []int{3}) %}{{ n }}{% var a []int %}{{ copy(a, []int{1}) }}{{ cap(a) }}{% var b = []byte(`abc`) %}{{ copy(b, []byte(`xy`)) }}{{ string(b) }}{{ len(b) }}",
     "{% var t any = title_ %}{{ t == title_ }}{{ t != `zz` }}{{ `a` < t }}{% t = nil %}{{ t == nil }}{{ t != nil }}{{ nil == t }}",
+    "{% var a any = [2]int{1, 2} %}{% var b any = []any{1, 2} %}{{ a == b }}",
+    "{% var a any = []any{1, 2} %}{% var b any = [2]int{1, 2} %}{{ a == b }}",
+    "{% type T struct { A int } %}{% var l = []*T{{1}, {A: 2}} %}{% var p = l[0] %}{% p.A = 7 %}{{ l[0].A }}{{ l[1].A }}{% var m = map[string]*T{`x`: {3}} %}{% var q = m[`x`] %}{% q.A++ %}{{ m[`x`].A }}{{ m[`y`] == nil }}",
     "{% var p *int %}{{ p == nil }}{{ *p }}",
     "{{ first_seen(`a`, 1) }}{{ first_seen(`a`, `1`) }}{{ first_seen(nil, ``) }}{{ first_seen(``, nil) }}{{ first_seen(true) }}{{ first_seen(`true`) }}",
     "{% var h any = [2]int{1, 2} %}{% var x, ok = h.([2]int) %}{{ ok }}{{ x[1] }}{% var y, two = h.([3]int) %}{{ two }}{{ y[2] }}{% h = 1 %}{% var z, three = h.([2]int) %}{{ three }}{{ z[0] }}",
