@@ -118,6 +118,11 @@ export function brokenBound(): string | undefined {
     return `a long loop gives ${long.output.length} (${long.error})`;
   if (long.looks < 50 || long.looks > 400) return `the clock was looked at ${long.looks} times`;
   if (long.slices < 25 || long.slices > 200) return `${long.slices} slices`;
+  const nested = run(
+    "{% var f func(int) int %}{% f = func(n int) int { if n < 1 { return 0 }; return f(n - 1) + 1 } %}{% macro M(n int) %}{% if n > 0 %}{{ M(n - 1) }}{% end %}{% end %}{% for i := 0; i < 50; i++ %}{{ f(40) }}{{ M(40) }}{% end %}",
+  );
+  if (nested.error !== undefined || nested.looks < 20 || nested.looks > 400)
+    return `the clock was looked at ${nested.looks} times in calls`;
   const wide = run('{% for i := 0; i < 3000; i++ %}{{ "0123456789012345678901234567890123456789" }}{% end %}');
   if (wide.chunks.length < 4 || Math.max(...wide.chunks) > 40_000) return `chunks of ${wide.chunks.join()}`;
   if (

@@ -110,6 +110,21 @@ function* programs(): Generator<string> {
     yield `${any(v)}{% var f = filter %}{{ toJSON(f([]any{1}, h)) }}`;
     yield `${any(v)}{% var f = indent %}{{ f(h, 2, h) }}`;
     yield `${any(v)}{{ sprint(h, h) }}{{ join([]any{h, 1}, ",") }}`;
+    for (const f of [
+      "toint",
+      "tofloat",
+      "ceil",
+      "floor",
+      "abs",
+      "tostring",
+      "isdigit",
+      "toSlice",
+      "keys",
+      "toJSON",
+      "formatInt(toint(h), 10) + toJSON",
+    ])
+      yield `${any(v)}{{ toJSON(${f}(h)) }}`;
+    yield `${any(v)}{{ min(h, 1) }}{{ max(1, h) }}{{ pow(h, 2) }}`;
     yield `${any(v)}{{ toUpper(h) }}`;
     yield `${any(v)}{{ seq(h) | join(",") }}`;
     yield `${any(v)}{{ map([]any{1, 2}, h) | toJSON() }}`;
@@ -212,6 +227,10 @@ function* programs(): Generator<string> {
     "{% var a any = [2]int{1, 2} %}{% var b any = []any{1, 2} %}{{ a == b }}",
     "{% var a any = []any{1, 2} %}{% var b any = [2]int{1, 2} %}{{ a == b }}",
     "{% type T struct { A int } %}{% var l = []*T{{1}, {A: 2}} %}{% var p = l[0] %}{% p.A = 7 %}{{ l[0].A }}{{ l[1].A }}{% var m = map[string]*T{`x`: {3}} %}{% var q = m[`x`] %}{% q.A++ %}{{ m[`x`].A }}{{ m[`y`] == nil }}",
+    "{% var m = make(map[int]string) %}{% m[2] = `b` %}{% m[1] = `a` %}{{ m[1] }}{{ len(m) }}{% var n = make(map[bool]int) %}{% n[true]++ %}{{ n[true] }}{% var o = make(map[string]int) %}{% o.x += 2 %}{{ o.x }}",
+    "{% type T struct { A int; B string; C []int } %}{% var x = T{1, `b`, []int{2, 3}} %}{{ sprint(x) }}{{ join([]any{x, 1}, `,`) }}{% var a = [2]string{`p`, `q`} %}{{ sprint(a) }}{{ join([]any{a}, `,`) }}",
+    "{% type T struct { A int } %}{% var x = T{5} %}{% var h any = &x %}{% var p *T = h %}{% p.A++ %}{{ x.A }}{% h = nil %}{% var q *T = h %}{{ q == nil }}{% h = 1 %}{% var r *T = h %}{{ r == nil }}",
+    "{% type T struct { A int } %}{% var h any = T{5} %}{% var t T = h %}{{ t.A }}{% t.A = 6 %}{{ h.A }}",
     "{% var p *int %}{{ p == nil }}{{ *p }}",
     "{{ first_seen(`a`, 1) }}{{ first_seen(`a`, `1`) }}{{ first_seen(nil, ``) }}{{ first_seen(``, nil) }}{{ first_seen(true) }}{{ first_seen(`true`) }}",
     "{% var h any = [2]int{1, 2} %}{% var x, ok = h.([2]int) %}{{ ok }}{{ x[1] }}{% var y, two = h.([3]int) %}{{ two }}{{ y[2] }}{% h = 1 %}{% var z, three = h.([2]int) %}{{ three }}{{ z[0] }}",

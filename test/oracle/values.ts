@@ -264,6 +264,10 @@ export function show(v: Value): string {
 /** Go's `%v`. */
 export function verb(v: Value): string {
   if (v === null) return "<nil>";
+  if (v instanceof Composite) {
+    const parts = [...v.parts.values()].map(verb).join(" ");
+    return typeof [...v.parts.keys()][0] === "bigint" ? `[${parts}]` : `{${parts}}`;
+  }
   if (v instanceof Slice) return `[${v.items.map(verb).join(" ")}]`;
   if (v instanceof Table) return `map[${v.keys.map((key) => `${show(key)}:${verb(v.find(key)!.value)}`).join(" ")}]`;
   if (typeof v === "number" && Number.isFinite(v) && v !== 0) {
