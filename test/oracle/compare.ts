@@ -10,6 +10,7 @@ import {
   pendingRead,
   RestartNeeded,
   runSync,
+  TemplateFault,
   type CompiledSet,
 } from "../../src/templating/index.ts";
 import { parseTemplate } from "../../src/templating/syntax/parser.ts";
@@ -28,7 +29,7 @@ import {
   INT,
   Slice,
   STRING,
-  type Stop,
+  Stop,
   type Type,
   type Value,
 } from "./values.ts";
@@ -109,6 +110,7 @@ export function compileFiles(files: Readonly<Record<string, string>>): CompiledS
         methods: {
           ComputeIfAbsent: { signature: "func(key string, make func() any) (any, bool)", suspends: true },
           Get: "func(key string) any",
+          Try: "func(ok bool) (string, error)",
         },
       },
     },
@@ -145,6 +147,10 @@ export function runEngine(
         return [value, true];
       },
       Get: (key: string) => made.get(key) ?? null,
+      Try: (ok: boolean) => {
+        if (!ok) throw new TemplateFault("refused");
+        return "done";
+      },
     });
     let output = "";
     let turn = 0;
@@ -226,6 +232,13 @@ export function runOracle(files: Program["files"], data: Readonly<Record<string,
         }),
       ],
       ["Get", method([ANY], ([key]) => [made.get(key!) ?? null])],
+      [
+        "Try",
+        method([STRING, { k: "error" }], ([ok]) => {
+          if (ok !== true) throw new Stop("native", "refused");
+          return ["done", null];
+        }),
+      ],
     ]),
   );
   const host: Type = { k: "host" };
