@@ -1,4 +1,5 @@
 /** Slices and maps, as emitted code calls them. */
+import { bytesOfText } from "./bytes.ts";
 import { LimitFault, TemplateFault } from "./faults.ts";
 import { ownMember, setMember } from "./guards.ts";
 import { MAX_ENTRIES, MAX_LIST, MAX_MAP } from "./limits.ts";
@@ -289,7 +290,12 @@ export abstract class Collections extends Operations {
   contains(container: unknown, item: unknown): boolean {
     if (typeof container === "string") {
       if (typeof item === "number") return container.includes(this.toText(item));
-      if (typeof item === "string") return container.includes(item);
+      if (typeof item === "string") {
+        if (item.isWellFormed() && container.isWellFormed()) return container.includes(item);
+        // A part of a character: only the bytes tell whether it stands there.
+        this.charge(container.length);
+        return bytesOfText(container).includes(bytesOfText(item));
+      }
       throw new TemplateFault(`operator contains not defined on string and ${text.kindOf(item)}`);
     }
     if (Array.isArray(container)) {
