@@ -70,6 +70,7 @@ const cases: readonly (readonly [expression: string, output: string])[] = [
   ["any.list contains 1", "true"],
   ['any.a contains "b"', "true"],
   ["\"aé\" contains 'é'", "true"],
+  ['"aé" contains "é"[:1]', "true"],
   ["any.nil contains 1", "false"],
   ["not (any.list contains 9)", "true"],
   // pipes
