@@ -98,6 +98,8 @@ export interface RenderServiceOptions {
 
 /** Far above a slice, so that a machine that is busy with other things does not end templates. */
 const WATCHDOG_MS = 1000;
+/** Instances of a render that begins without the watchdog. */
+const LIGHT = 8;
 
 /** How long templates are measured after the profile was asked for last, in ms. */
 const PROFILE_MS = 60_000;
@@ -316,10 +318,14 @@ class Service implements RenderService {
     return { forMs: now - this.#profileBegan, rows: this.#profile.rows() };
   }
 
-  /** Runs steps in slices under the watchdog, which kills them where they are. */
-  async #drive(steps: Generator<void, void, void>, slices: Slices): Promise<void> {
+  /** Runs steps in slices under the watchdog, which kills them where they are; the first slice without it when `light`. */
+  async #drive(steps: Generator<void, void, void>, slices: Slices, light = false): Promise<void> {
     try {
-      while (slices.watch(() => steps.next()).done !== true) await slices.turn();
+      let step = light ? steps.next() : slices.watch(() => steps.next());
+      while (step.done !== true) {
+        await slices.turn();
+        step = slices.watch(() => steps.next());
+      }
     } catch (error) {
       // Steps that were killed cannot even be ended; the others may be in a run, which is given up.
       if (!isWatchdogTimeout(error)) steps.return();
@@ -328,12 +334,14 @@ class Service implements RenderService {
   }
 
   async #runInstances(slices: Slices): Promise<number> {
-    // Arming the watchdog is the dearest part of a render that has little to do.
     if (this.#graph.pending.size === 0) return 0;
     const progress: { executed: number; current: Instance | undefined } = { executed: 0, current: undefined };
     for (;;) {
       try {
-        await this.#drive(this.#instanceSteps(slices, progress), slices);
+        // Arming takes as long as a few instances do. Their work is charged before it is done, and a slice that is used up
+        // ends them; what the watchdog is for would have shown in the render before.
+        const light = this.#rendered && this.#graph.pending.size <= LIGHT;
+        await this.#drive(this.#instanceSteps(slices, progress), slices, light);
         return progress.executed;
       } catch (error) {
         const { current } = progress;

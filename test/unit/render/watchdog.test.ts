@@ -10,7 +10,10 @@ const STUCK = { now: () => 0, watchdogMs: 400 };
 test("a root that does not come back is stopped, told, and nothing else is lost", async () => {
   const on = world();
   on.put("routes", route("ns", "a", "a.example", "web"));
-  const made = service({ ...TEMPLATES, "haproxy.cfg": "{% for %}{% end %}" }, STUCK);
+  const made = service(
+    { ...TEMPLATES, "haproxy.cfg": "{% for %}{% var pair = [2]int{1, 2} %}{% pair[0] = pair[1] %}{% end %}" },
+    STUCK,
+  );
   const { result, problems } = await made.render(context(on), never);
   assert.is(result, undefined);
   assert.equal(
@@ -24,7 +27,7 @@ test("an object whose incremental snippet does not come back harms itself only",
   on.put("routes", route("ns", "a", "a.example", "web"));
   on.put("routes", route("ns", "stuck", "stuck.example", "web"));
   on.put("routes", route("ns", "z", "z.example", "web"));
-  const hosts = `{% if item.metadata.name == "stuck" %}{% for %}{% end %}{% end %}${TEMPLATES["hosts"]}`;
+  const hosts = `{% if item.metadata.name == "stuck" %}{% for %}{% var pair = [2]int{1, 2} %}{% pair[0] = pair[1] %}{% end %}{% end %}${TEMPLATES["hosts"]}`;
   const { result, isolated } = await service({ ...TEMPLATES, hosts }, STUCK).render(context(on), never);
   assert.equal(
     isolated.map(({ id, problem }) => `${id}: ${problem.message}`),

@@ -263,14 +263,14 @@ test("a slice that does not come back is stopped by the watchdog", async () => {
     sink: { text: () => undefined, mount: () => undefined },
     due: clock.due,
   });
-  const options = { clock, yieldTo: async () => undefined, watchdogMs: 30, template: "main" };
+  const options = { clock, yieldTo: async () => undefined, watchdogMs: 300, template: "main" };
   await drive(stuck.run, options);
   assert.is(stuck.out(), "X");
   try {
     await drive(run, options);
     assert.unreachable();
   } catch (error) {
-    assert.is((error as Error).message, "main:1:1: stopped after 30 ms without a pause");
+    assert.is((error as Error).message, "main:1:1: stopped after 300 ms without a pause");
   }
 });
 
