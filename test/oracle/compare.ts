@@ -10,7 +10,6 @@ import {
   pendingRead,
   RestartNeeded,
   runSync,
-  TemplateFault,
   type CompiledSet,
 } from "../../src/templating/index.ts";
 import { parseTemplate } from "../../src/templating/syntax/parser.ts";
@@ -29,7 +28,7 @@ import {
   INT,
   Slice,
   STRING,
-  Stop,
+  type Stop,
   type Type,
   type Value,
 } from "./values.ts";
@@ -110,7 +109,6 @@ export function compileFiles(files: Readonly<Record<string, string>>): CompiledS
         methods: {
           ComputeIfAbsent: { signature: "func(key string, make func() any) (any, bool)", suspends: true },
           Get: "func(key string) any",
-          Try: "func(ok bool) (string, error)",
         },
       },
     },
@@ -147,10 +145,6 @@ export function runEngine(
         return [value, true];
       },
       Get: (key: string) => made.get(key) ?? null,
-      Try: (ok: boolean) => {
-        if (!ok) throw new TemplateFault("refused");
-        return "done";
-      },
     });
     let output = "";
     let turn = 0;
@@ -232,13 +226,6 @@ export function runOracle(files: Program["files"], data: Readonly<Record<string,
         }),
       ],
       ["Get", method([ANY], ([key]) => [made.get(key!) ?? null])],
-      [
-        "Try",
-        method([STRING, { k: "error" }], ([ok]) => {
-          if (ok !== true) throw new Stop("native", "refused");
-          return ["done", null];
-        }),
-      ],
     ]),
   );
   const host: Type = { k: "host" };

@@ -738,18 +738,6 @@ export abstract class Expressions {
         }
       }
     }
-    if (inner.kind === "call" && inner.fn.kind === "selector") {
-      // A method that fails gives the error as its second value.
-      try {
-        return this.call(inner, env, frame).all ?? [];
-      } catch (error) {
-        if (!(error instanceof Stop) || error.kind !== "native") throw error;
-        return [
-          { v: "", t: STRING },
-          { v: new Failure(error.message), t: ERROR },
-        ];
-      }
-    }
     if (inner.kind === "call") {
       const { all } = this.call(inner, env, frame);
       if (all !== undefined && all.length === count) return all;

@@ -118,11 +118,8 @@ export class Host {
     { readonly results: readonly Type[]; readonly run: (args: Value[]) => Value[] }
   >;
   readonly members: ReadonlyMap<string, Value>;
-  /** What showing it writes. */
-  readonly text: string | undefined;
 
-  constructor(methods: Host["methods"], members: ReadonlyMap<string, Value> = new Map(), text?: string) {
-    this.text = text;
+  constructor(methods: Host["methods"], members: ReadonlyMap<string, Value> = new Map()) {
     this.methods = methods;
     this.members = members;
   }
@@ -261,7 +258,6 @@ export function show(v: Value): string {
   if (typeof v === "boolean" || typeof v === "bigint") return String(v);
   if (typeof v === "number") return decimal(v);
   if (v instanceof Failure) return v.message;
-  if (v instanceof Host && v.text !== undefined) return v.text;
   throw new Stop("show", "cannot show");
 }
 

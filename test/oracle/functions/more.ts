@@ -79,8 +79,6 @@ function time(ms: number): Host {
       ["Year", method(INT, () => BigInt(t.getUTCFullYear()))],
       ["Hour", method(INT, () => BigInt(t.getUTCHours()))],
     ]),
-    new Map(),
-    `${parts["2006"]}-${parts["01"]}-${parts["02"]} ${parts["15"]}:${parts["04"]}:${parts["05"]} +0000 UTC`,
   );
 }
 
