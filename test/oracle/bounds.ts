@@ -1,6 +1,12 @@
 /** Programs that must be stopped or interrupted, for the proof that the bounds of a run hold. */
 import { TemplateError } from "../../src/errors.ts";
-import { createEngine, type CompiledSet, type Suspension } from "../../src/templating/index.ts";
+import {
+  createEngine,
+  hostObject,
+  readSchemas,
+  type CompiledSet,
+  type Suspension,
+} from "../../src/templating/index.ts";
 
 function compile(text: string): CompiledSet {
   return createEngine({
@@ -107,6 +113,54 @@ function brokenMount(): string | undefined {
   return mounted({}) === "HAPTIC_E_TEMPLATE_RUN" ? undefined : "an incremental text is made of nothing";
 }
 
+/** Resources with a schema: an optional zero is nil to dig, an object of nothing but zeros is false. */
+function brokenType(): string | undefined {
+  const fields = { count: "integer", name: "string", on: "boolean", need: "integer" };
+  const nested = { type: "object", properties: { a: { type: "integer" }, b: { type: "string" } } };
+  const properties = {
+    ...Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, { type }])),
+    sub: nested,
+    list: { type: "array", items: { type: "string" } },
+  };
+  const schema = {
+    openAPIV3Schema: { type: "object", properties: { spec: { type: "object", required: ["need"], properties } } },
+  };
+  const names = { plural: "things", kind: "Thing" };
+  const definition = {
+    kind: "CustomResourceDefinition",
+    spec: { group: "example.org", names, versions: [{ name: "v1", schema }] },
+  };
+  const things = readSchemas([definition]).resource("example.org/v1", "things", "things");
+  const shown = Object.keys(properties).map((name) => `{{ toJSON(dig(t, "spec", "${name}")) }}`);
+  const text = `{% for _, t := range resources.List() %}${shown.join(" ")} {% if t.spec %}t{% else %}f{% end %}{% if t.spec.sub %}t{% else %}f{% end %};{% end %}`;
+  const set = createEngine({
+    sources: [{ name: "main", text }],
+    entries: [{ template: "main", kind: "root" }],
+    incremental: () => false,
+    resources: new Map([["things", things]]),
+    globals: { root: { resources: { type: "Things" } }, component: {} },
+    hostTypes: { Things: { methods: { List: "func() []resources.things.T" } } },
+  });
+  if (set.problems.length > 0) return set.problems[0]!.text;
+  const specs = [
+    { count: 0, name: "", on: false, need: 0, sub: { a: 0, b: "" }, list: [] },
+    { count: 1, name: "n", on: true, need: 2, sub: { a: 0, b: "x" }, list: ["l"] },
+    {},
+  ];
+  const objects = specs.map((spec) => ({ apiVersion: "example.org/v1", kind: "Thing", metadata: { name: "a" }, spec }));
+  let output = "";
+  const sink = {
+    text: (chunk: string) => {
+      output += chunk;
+    },
+    mount: () => undefined,
+  };
+  const globals = { resources: hostObject("Things", { List: () => objects }) };
+  for (const _ of set.start("main", { globals, sink, due: () => false })) continue;
+  const wanted = 'null null null 0 null [] tf;1 "n" true 2 {"a":0,"b":"x"} ["l"] tt;null null null 0 null null ff;';
+  return output === wanted ? undefined : `typed resources give ${output}`;
+}
+
 /** What does not hold; undefined = all does. */
 export function brokenBound(): string | undefined {
   for (const text of STOPPED) {
@@ -137,5 +191,5 @@ export function brokenBound(): string | undefined {
     undefined
   )
     return "calls nest deeper than allowed";
-  return brokenMount();
+  return brokenMount() ?? brokenType();
 }

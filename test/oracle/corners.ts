@@ -231,6 +231,7 @@ function* programs(): Generator<string> {
     "{% type T struct { A int; B string; C []int } %}{% var x = T{1, `b`, []int{2, 3}} %}{{ sprint(x) }}{{ join([]any{x, 1}, `,`) }}{% var a = [2]string{`p`, `q`} %}{{ sprint(a) }}{{ join([]any{a}, `,`) }}",
     "{% type T struct { A int } %}{% var x = T{5} %}{% var h any = &x %}{% var p *T = h %}{% p.A++ %}{{ x.A }}{% h = nil %}{% var q *T = h %}{{ q == nil }}{% h = 1 %}{% var r *T = h %}{{ r == nil }}",
     "{% type T struct { A int } %}{% var h any = T{5} %}{% var t T = h %}{{ t.A }}{% t.A = 6 %}{{ h.A }}",
+    "{% var x = 1 %}{% var a any = &x %}{% var b any = []any{1} %}{{ a == b }}{{ b == a }}{{ a == 1 }}{% var p = &x %}{% var h any = p %}{{ h == a }}",
     "{% var p *int %}{{ p == nil }}{{ *p }}",
     "{{ first_seen(`a`, 1) }}{{ first_seen(`a`, `1`) }}{{ first_seen(nil, ``) }}{{ first_seen(``, nil) }}{{ first_seen(true) }}{{ first_seen(`true`) }}",
     "{% var h any = [2]int{1, 2} %}{% var x, ok = h.([2]int) %}{{ ok }}{{ x[1] }}{% var y, two = h.([3]int) %}{{ two }}{{ y[2] }}{% h = 1 %}{% var z, three = h.([2]int) %}{{ three }}{{ z[0] }}",

@@ -180,7 +180,8 @@ export abstract class Calls extends Rendering {
     let optional = false;
     for (const key of keys) {
       const field: ObjectField | undefined = at.kind === "object" ? at.field(key) : undefined;
-      code = [code, `?.[${literal(field?.json ?? key)}]`];
+      const name = field?.json ?? key;
+      code = plainKey(name) ? [code, `?.[${literal(name)}]`] : ["$.dug(", code, `, ${literal(name)})`];
       optional = field?.optional ?? false;
       at = field?.type ?? (at.kind === "map" ? at.element : ANY);
     }
@@ -205,14 +206,14 @@ export abstract class Calls extends Rendering {
     const { fn, type } = this.host.natives.get(name)!;
     if (name === "dig" && !x.spread && x.args.length > 1) {
       const keys = x.args.slice(1).map((arg) => (arg.kind === "string" ? arg.text : undefined));
-      if (keys.every((key) => key !== undefined && plainKey(key))) {
+      if (keys.every((key) => key !== undefined)) {
         const object = this.borrowed(x.args[0]!);
         if (object.type.kind === "host")
           this.fail(x.at, `cannot use ${typeName(object.type)} as a plain value in argument to dig`);
-        if (object.type.kind === "object") return this.digTyped(object, object.type, keys as string[]);
-        if (object.type.kind !== "pointer")
+        if (object.type.kind === "object") return this.digTyped(object, object.type, keys);
+        if (object.type.kind !== "pointer" && keys.every(plainKey))
           return {
-            code: ["(", object.code, keys.map((key) => `?.[${literal(key!)}]`).join(""), " ?? null)"],
+            code: ["(", object.code, keys.map((key) => `?.[${literal(key)}]`).join(""), " ?? null)"],
             type: ANY,
           };
       }
