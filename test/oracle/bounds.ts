@@ -157,7 +157,7 @@ function brokenType(): string | undefined {
   };
   const globals = { resources: hostObject("Things", { List: () => objects }) };
   for (const _ of set.start("main", { globals, sink, due: () => false })) continue;
-  const wanted = 'null null null 0 null [] tf;1 "n" true 2 {"a":0,"b":"x"} ["l"] tt;null null null 0 null null ff;';
+  const wanted = 'null null null 0 null [] tf;1 "n" true 2 {"a":0,"b":"x"} ["l"] tt;null null null null null null ff;';
   return output === wanted ? undefined : `typed resources give ${output}`;
 }
 
