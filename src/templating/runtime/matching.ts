@@ -11,11 +11,14 @@ export const isMap = (v: unknown): v is object =>
   typeof v === "object" && v !== null && !Array.isArray(v) && !(v instanceof Opaque);
 
 const matches = new Map<string, Match>();
+/** Keys of structs say where they are declared, so sets that are compiled again and again make new ones. */
+const MOST_MATCHES = 2_000;
 
 export function matcher(key: string): Match {
   let match = matches.get(key);
   if (match === undefined) {
     match = make(key, false);
+    if (matches.size >= MOST_MATCHES) matches.clear();
     matches.set(key, match);
   }
   return match;
