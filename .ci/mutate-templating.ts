@@ -35,6 +35,11 @@ interface Fault {
 
 /** Places that only make code faster, place messages or hold costs, by file and a piece of the line. */
 const EQUIVALENT: readonly (readonly [file: string, piece: RegExp, why: string])[] = [
+  [
+    "operations.ts",
+    /if \(typeof v !== "object" \|\| v === null\) return v;/,
+    "plain: other values come through the lines below as they are",
+  ],
   ["runtime.ts", /profile/, "only what a profile says"],
   ["collections.ts", /isView\(list\)/, "a list taken whole is itself: another view of it does the same"],
   [
