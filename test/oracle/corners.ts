@@ -234,6 +234,7 @@ function* programs(): Generator<string> {
     "{% var x = 1 %}{% var a any = &x %}{% var b any = []any{1} %}{{ a == b }}{{ b == a }}{{ a == 1 }}{% var p = &x %}{% var h any = p %}{{ h == a }}",
     "{% type T struct { A int; B string } %}{% var x = T{5, `b`} %}{% var h any = &x %}{% h.A = 7 %}{{ x.A }}{{ h.A }}{{ h.B }}{% h.B += `!` %}{{ x.B }}{% h[`A`] = 9 %}{{ x.A }}{{ h[`A`] }}",
     "{% var h any = []float64{1.5, 2.0} %}{% var l, ok = h.([]float64) %}{{ ok }}{{ l[1] / 4 }}{% h = []any{2.5} %}{% var m = h.([]any) %}{{ m[0] }}",
+    "{% var m = map[int]int{} %}{% for i := 0; i < 30; i++ %}{% m[i * 7 % 31] = i %}{% end %}{% m[9007199254740993] = 1 %}{% m[-5] = 2 %}{% for k, v := range m %}{{ k }}={{ v }},{% end %}",
     "{% var p *int %}{{ p == nil }}{{ *p }}",
     "{{ first_seen(`a`, 1) }}{{ first_seen(`a`, `1`) }}{{ first_seen(nil, ``) }}{{ first_seen(``, nil) }}{{ first_seen(true) }}{{ first_seen(`true`) }}",
     "{% var h any = [2]int{1, 2} %}{% var x, ok = h.([2]int) %}{{ ok }}{{ x[1] }}{% var y, two = h.([3]int) %}{{ two }}{{ y[2] }}{% h = 1 %}{% var z, three = h.([2]int) %}{{ three }}{{ z[0] }}",

@@ -320,8 +320,9 @@ export abstract class Expressions {
   }
 
   index(given: Typed, key: Typed): Typed {
-    const { v, t } = given.t.k === "pointer" ? this.target(given) : given;
+    const { v, t } = given.t.k === "pointer" || given.v instanceof Pointer ? this.target(given) : given;
     const i = settle(key.v);
+    if (v instanceof Composite && typeof i === "string") return this.select({ v, t }, i);
     if (v instanceof Composite) {
       if (typeof i !== "bigint" || !v.parts.has(i)) throw new Stop("range", "index out of range");
       return { v: v.parts.get(i)!, t: t.k === "array" ? t.e : ANY };
