@@ -8,6 +8,8 @@ export interface Command {
   readonly during?: readonly string[];
   /** Lines come in any order. */
   readonly unordered?: true;
+  /** What both servers must publish before the command is run: a server lists a new kind's schema some time after it is Established. */
+  readonly published?: { readonly path: string; readonly word: string };
 }
 
 const command = (line: string, more: Omit<Command, "line"> = {}): Command => ({ line, ...more });
@@ -26,7 +28,7 @@ export const commands: readonly Command[] = [
   command("get crd widgets.demo.io"),
   command("get crd widgets.demo.io -o wide"),
   command("api-resources --api-group=demo.io"),
-  command("explain widget.spec --recursive"),
+  command("explain widget.spec --recursive", { published: { path: "/openapi/v3/apis/demo.io/v1", word: "color" } }),
   command("apply -f widget.yaml"),
   command("get widgets"),
   command("get wd -o wide"),

@@ -3,6 +3,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { startEmbeddedApi } from "../../../src/devcluster/api/index.ts";
@@ -45,6 +46,16 @@ const run = (to: Target, command: Command): Promise<Outcome> =>
     ? kubectl(to, command.line, fixtures, command.stdin)
     : watchDuring(to, command.line, fixtures, command.during);
 
+/** Waits until a server publishes what the command needs; gives up after 30 s, and the command then shows what is missing. */
+async function untilPublished(to: Target, { path, word }: NonNullable<Command["published"]>): Promise<void> {
+  const end = Date.now() + 30_000;
+  while (Date.now() < end) {
+    const answer = await kubectl(to, `get --raw ${path}`, fixtures);
+    if (answer.code === 0 && answer.stdout.includes(word)) return;
+    await sleep(100);
+  }
+}
+
 /** Code, output and errors as one text that shows well in a difference. */
 function shown(outcome: Outcome, command: Command): string {
   const lines = (text: string): string => {
@@ -73,6 +84,8 @@ test.after(async () => {
 for (const [i, command] of commands.entries()) {
   test(`${i + 1}: kubectl ${command.line} says the same on both servers`, async () => {
     assert.ok(pair);
+    const { published } = command;
+    if (published !== undefined) await Promise.all(pair.map((to) => untilPublished(to, published)));
     const [embedded, real] = await Promise.all(pair.map((to) => run(to, command)));
     assert.ok(embedded && real);
     assert.fixture(shown(embedded, command), shown(real, command));
