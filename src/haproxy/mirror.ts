@@ -3,10 +3,11 @@
  * differ are written again. On tmpfs where there is one, since it holds keys.
  */
 import { accessSync, constants } from "node:fs";
-import { mkdir, mkdtemp, open, rm } from "node:fs/promises";
+import { mkdir, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import type { PlanFile } from "../plan/types.ts";
+import { claimScratch } from "./scratch.ts";
 
 const CONFIG = "haproxy.cfg";
 
@@ -23,7 +24,8 @@ export interface Mirror {
 
 /** Makes an empty mirror. `parent` = where (default: /dev/shm if it can be written, else the system's temporary folder). */
 export async function createMirror(parent: string = defaultParent()): Promise<Mirror> {
-  const directory = await mkdtemp(join(parent, "haptic-check-"));
+  const scratch = await claimScratch(parent, "haptic-check-");
+  const { directory } = scratch;
   const held = new Map<string, string>();
 
   const update = async (files: Iterable<PlanFile>): Promise<void> => {
@@ -46,7 +48,7 @@ export async function createMirror(parent: string = defaultParent()): Promise<Mi
     directory,
     config: join(directory, CONFIG),
     update,
-    close: () => rm(directory, { recursive: true, force: true }),
+    close: () => scratch.close(),
   };
 }
 

@@ -6,11 +6,12 @@
  * arguments. Answers: `S id pid` when started, `E id status` when ended. The shell ends when our end of its pipe closes.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, open, rm, unlink } from "node:fs/promises";
+import { open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { HaproxyBinaryError } from "../errors.ts";
+import { claimScratch, type Scratch } from "./scratch.ts";
 
 const SEPARATOR = "\x1f";
 
@@ -72,7 +73,7 @@ export function createSpawner(
 ): Spawner & { warm(): Promise<void> } {
   const running = new Map<number, Running>();
   let shell: ChildProcess | undefined;
-  let folder: Promise<string> | undefined;
+  let folder: Promise<Scratch> | undefined;
   let nextId = 1;
   let closed = false;
 
@@ -113,7 +114,7 @@ export function createSpawner(
 
   const warm = async (): Promise<void> => {
     start();
-    await (folder ??= mkdtemp(join(tmpdir(), "haptic-spawn-")));
+    await (folder ??= claimScratch(tmpdir(), "haptic-spawn-"));
   };
 
   const run = async (request: SpawnRequest): Promise<SpawnResult> => {
@@ -126,7 +127,7 @@ export function createSpawner(
     request.signal.throwIfAborted();
     await warm();
     const id = nextId++;
-    const out = join(await (folder as Promise<string>), String(id));
+    const out = join((await (folder as Promise<Scratch>)).directory, String(id));
     try {
       const code = await new Promise<number>((resolve, reject) => {
         const entry: Running = {
@@ -162,7 +163,7 @@ export function createSpawner(
       child.stdin?.end();
       await gone;
     }
-    if (folder !== undefined) await rm(await folder, { recursive: true, force: true });
+    if (folder !== undefined) await (await folder).close();
   };
 
   return { run, warm, close };
