@@ -6,6 +6,8 @@ export type ApiOrder =
   | { readonly do: "outage"; readonly ms: number }
   /** Ends every watch, and answers 410 to those who want to go on where they were. */
   | { readonly do: "expire" }
+  /** Cuts every watch in mid-stream. */
+  | { readonly do: "drop" }
   | { readonly do: "count" };
 
 export interface ApiReply {
@@ -25,6 +27,7 @@ async function obey(order: ApiOrder): Promise<ApiReply> {
     api.faults.expireHistory();
     api.faults.dropWatches();
   }
+  if (order.do === "drop") api.faults.dropWatches();
   return { requests: api.counters.requests };
 }
 

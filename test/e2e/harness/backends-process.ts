@@ -1,9 +1,9 @@
 /**
  * The backends' own process, so that they answer while others work. It is told to start and to remove addresses; a
- * removed one answers for 100 ms more, then cuts its sockets. 500 ms after the removal a witness takes the address and
- * counts whoever still comes.
+ * removed one answers for 100 ms more, then cuts its sockets. 500 ms after the removal a witness takes the address for a
+ * minute and counts whoever still comes.
  */
-import { createServer, type Server } from "node:net";
+import { createServer } from "node:net";
 import { type SampleBackend, startSample } from "../../../src/devcluster/samples.ts";
 
 export type BackendOrder =
@@ -26,11 +26,12 @@ export interface BackendReply {
 
 export const BACKEND_PORT = 9080;
 const LATE_MS = 500;
+/** So long the witness stays: a process has only so many sockets. */
+const WITNESS_MS = 60_000;
 
 const living = new Map<string, SampleBackend>();
 const answered = new Map<string, () => number>();
 const late: string[] = [];
-const witnesses: Server[] = [];
 
 async function remove(address: string): Promise<void> {
   const removedAt = performance.now();
@@ -43,7 +44,7 @@ async function remove(address: string): Promise<void> {
     socket.destroy();
   });
   witness.listen({ host: address, port: BACKEND_PORT, exclusive: true });
-  witnesses.push(witness);
+  setTimeout(() => witness.close(), WITNESS_MS).unref();
 }
 
 async function obey(order: BackendOrder): Promise<BackendReport | undefined> {

@@ -42,6 +42,8 @@ export interface ClusterOptions {
   readonly prefix: string;
   /** Merged into `spec.dataplane` of the example. */
   readonly dataplane?: object;
+  /** Further environment of controller and pods. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface Counters {
@@ -188,7 +190,7 @@ export class Cluster {
           tlsFolder: join(this.folder, "agent-tls"),
           controllerName: `haptic-controller-tls.${NAMESPACE}.svc`,
           httpPort: 8080,
-          environment: {},
+          environment: this.options.environment ?? {},
         },
         {
           keeper: this.keeper,
@@ -217,10 +219,19 @@ export class Cluster {
       command,
       args,
       channel: true,
-      environment: { ...process.env, POD_NAME: "haptic-controller", POD_NAMESPACE: NAMESPACE },
+      environment: {
+        ...process.env,
+        ...this.options.environment,
+        POD_NAME: "haptic-controller",
+        POD_NAMESPACE: NAMESPACE,
+      },
       onLine: (line) => this.#heard("controller", line),
     });
     favour(this.#controller.pid);
+  }
+
+  get controllerPid(): number {
+    return this.#controller!.pid;
   }
 
   async stopController(): Promise<void> {

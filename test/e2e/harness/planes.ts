@@ -14,6 +14,8 @@ export interface ApiServer {
   restart(): Promise<void>;
   /** Makes every watch list again; absent where it cannot be forced. */
   expire?(): Promise<void>;
+  /** Cuts every watch in mid-stream; absent where it cannot be forced. */
+  drop?(): Promise<void>;
   /** Requests of all clients by verb and resource (`list services`); absent where they are not counted. */
   requests?(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
@@ -59,6 +61,9 @@ const embedded: ApiChoice = {
       },
       async expire() {
         await tell({ do: "expire" });
+      },
+      async drop() {
+        await tell({ do: "drop" });
       },
       requests: async () => (await tell({ do: "count" })).requests ?? {},
       async close() {
