@@ -35,12 +35,13 @@ const bodyOf = (text: string): Answer["body"] => {
   }
 };
 
-function call(api: Api, method: string, path: string, body?: object): Promise<Answer> {
+function call(api: Api, method: string, path: string, body?: object, accept?: string): Promise<Answer> {
   const url = new URL(path, api.url);
   const request = url.protocol === "https:" ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
     const headers = {
       "content-type": "application/json",
+      ...(accept === undefined ? {} : { accept }),
       ...(api.token === undefined ? {} : { authorization: `Bearer ${api.token}` }),
     };
     const outgoing = request(url, { method, headers, ...(api.ca === undefined ? {} : { ca: api.ca }) }, (incoming) => {
@@ -108,7 +109,32 @@ const REFUSED: readonly [string, object, RegExp][] = [
   ["an unknown field", object({ ...BASE, podSelctor: {} }), /unknown field "spec\.podSelctor"/],
 ];
 
+const CHECKSUM = `sha256:${"0".repeat(64)}`;
+const CFG = { path: "haproxy.cfg", content: "global\n", checksum: CHECKSUM };
+/** Each published kind, whole. */
+const PUBLISHED: Readonly<Record<string, object>> = {
+  HAProxyCfg: CFG,
+  HAProxyMapFile: { mapName: "host.map", path: "maps/host.map", entries: "a b\n", checksum: CHECKSUM, size: 4 },
+  HAProxyGeneralFile: { fileName: "e.http", path: "general/e.http", content: "e", checksum: CHECKSUM, size: 1 },
+  HAProxyCRTListFile: { listName: "l", path: "general/l", entries: "a.pem\n", checksum: CHECKSUM, size: 6 },
+};
+const REFUSED_PUBLISHED: readonly [string, object, RegExp][] = [
+  ["a published configuration without content", object({ ...CFG, content: undefined }, "HAProxyCfg"), /spec\.content/],
+  ["a checksum of another form", object({ ...CFG, checksum: "md5:0" }, "HAProxyCfg"), /spec\.checksum/],
+  [
+    "content that no object could hold",
+    object({ ...CFG, content: "x".repeat(1_500_001) }, "HAProxyCfg"),
+    /Too long|may not be (longer|more) than 1500000/i,
+  ],
+  [
+    "a map that would not fit into memory",
+    object({ ...PUBLISHED["HAProxyMapFile"], size: 70_000_000 }, "HAProxyMapFile"),
+    /67108864/,
+  ],
+];
+
 const ACCEPTED: readonly [string, object][] = [
+  ...Object.entries(PUBLISHED).map(([kind, spec]): [string, object] => [`a published ${kind}`, object(spec, kind)]),
   ["a whole one", object(BASE)],
   [
     "one that takes its main template from a library",
@@ -120,7 +146,7 @@ const ACCEPTED: readonly [string, object][] = [
 
 const pathOf = (value: object): string => {
   const { kind } = value as { kind: string };
-  const plural = kind === "HAProxyTemplateLibrary" ? "haproxytemplatelibraries" : "haproxytemplateconfigs";
+  const plural = kind === "HAProxyTemplateLibrary" ? "haproxytemplatelibraries" : `${kind.toLowerCase()}s`;
   return `/apis/haproxy-haptic.org/v1alpha1/namespaces/default/${plural}`;
 };
 const create = (api: Api, value: object): Promise<Answer> =>
@@ -130,13 +156,13 @@ function contract(test: Test, start: () => Promise<Api>): void {
   let api: Api;
   test.before(async () => {
     api = await start();
-    for (const name of ["haproxytemplateconfigs", "haproxytemplatelibraries"]) {
-      const crd = parse(readFileSync(new URL(`crds/${name}.yaml`, root), "utf8")) as object;
+    for (const name of readdirSync(new URL("crds/", root))) {
+      const crd = parse(readFileSync(new URL(`crds/${name}`, root), "utf8")) as object;
       const made = await call(api, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
       assert.is(made.status, 201, made.body.message);
     }
     // A definition is served some time after it was made: 201, or 422 for what the schema refuses.
-    for (const kind of ["HAProxyTemplateConfig", "HAProxyTemplateLibrary"]) {
+    for (const kind of ["HAProxyTemplateConfig", "HAProxyTemplateLibrary", ...Object.keys(PUBLISHED)]) {
       for (let tries = 0; (await create(api, object(BASE, kind))).status === 404; tries++) {
         if (tries === 600) throw new Error(`${kind} is not served`);
         await new Promise((resolve) => setTimeout(resolve, 50));
@@ -145,7 +171,7 @@ function contract(test: Test, start: () => Promise<Api>): void {
   });
   test.after(() => api.close());
 
-  for (const [what, value, message] of REFUSED) {
+  for (const [what, value, message] of [...REFUSED, ...REFUSED_PUBLISHED]) {
     test(`${what} is refused with the reason`, async () => {
       const answer = await create(api, value);
       assert.ok(answer.status === 422 || answer.status === 400, `${answer.status}`);
@@ -220,6 +246,57 @@ function contract(test: Test, start: () => Promise<Api>): void {
       status: { validationStatus: "Perhaps" },
     });
     assert.is(unknown.status, 422);
+  });
+
+  test("a published file does not change: another content is another object", async () => {
+    for (const [kind, spec] of Object.entries(PUBLISHED)) {
+      const made = await call(api, "POST", pathOf({ kind }), object(spec, kind));
+      assert.is(made.status, 201, made.body.message);
+      const changed = "entries" in spec ? { entries: "other" } : { content: "other" };
+      const answer = await call(api, "PUT", `${pathOf({ kind })}/t`, { ...made.body, spec: { ...spec, ...changed } });
+      if (kind === "HAProxyCfg") assert.is(answer.status, 200, "the configuration itself goes on under its name");
+      else assert.match(answer.body.message ?? "", /a published file does not change/);
+    }
+  });
+
+  test("deployedToPods has one entry a pod, of known modes, with at most eight reasons", async () => {
+    const path = `${pathOf({ kind: "HAProxyCfg" })}/t`;
+    const put = async (entries: readonly object[]): Promise<Answer> => {
+      const { body } = await call(api, "GET", path);
+      return call(api, "PUT", `${path}/status`, { ...body, status: { deployedToPods: entries } });
+    };
+    const entry = {
+      podName: "a",
+      mode: "reload",
+      reasons: Array.from({ length: 8 }, () => "why"),
+      consecutiveErrors: 0,
+    };
+    assert.is((await put([entry, { podName: "b", mode: "" }])).status, 200);
+    assert.is((await put([entry, entry])).status, 422);
+    assert.is((await put([{ ...entry, mode: "by hand" }])).status, 422);
+    assert.is((await put([{ ...entry, reasons: [...entry.reasons, "one more"] }])).status, 422);
+  });
+
+  const WIDE: Readonly<Record<string, readonly string[]>> = {
+    HAProxyTemplateConfig: ["Name", "Status", "Message", "Age"],
+    HAProxyTemplateLibrary: ["Name", "Revision", "Age"],
+    HAProxyCfg: ["Name", "Ready", "Validated", "Synced", "Pinned", "Size", "Checksum", "Age", "Pods"],
+    HAProxyMapFile: ["Name", "Map", "Path", "Size", "Checksum", "Age"],
+    HAProxyGeneralFile: ["Name", "File", "Path", "Size", "Checksum", "Age"],
+    HAProxyCRTListFile: ["Name", "List", "Path", "Size", "Checksum", "Age"],
+  };
+  test("kubectl get shows columns for every kind", async () => {
+    for (const [kind, columns] of Object.entries(WIDE)) {
+      const { body } = await call(
+        api,
+        "GET",
+        pathOf({ kind }),
+        undefined,
+        "application/json;as=Table;v=v1;g=meta.k8s.io",
+      );
+      const shown = (body as { columnDefinitions?: { name: string }[] }).columnDefinitions?.map(({ name }) => name);
+      assert.equal(shown, columns, kind);
+    }
   });
   test.run();
 }
