@@ -324,7 +324,26 @@ export const agentMachine = setup({
             unfoldable: {
               description:
                 "The file system takes no files, full or read-only as it may be. The journal holds what they lack.",
-              after: { foldRetry: "folding" },
+              after: { foldRetry: "refolding" },
+            },
+            refolding: {
+              description: "Takes files again? Then a reload that found none to load may be owed still.",
+              invoke: {
+                id: "fold",
+                src: "fold",
+                onDone: [
+                  {
+                    guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) },
+                    target: "dirty",
+                    actions: raise({ type: "RELOAD.WANTED" }),
+                  },
+                  { target: "clean", actions: raise({ type: "RELOAD.WANTED" }) },
+                ],
+                onError: {
+                  target: "unfoldable",
+                  actions: { type: "logFailure", params: ({ event }) => ({ what: "fold", error: event.error }) },
+                },
+              },
             },
           },
         },

@@ -170,15 +170,18 @@ export function commitEntry(holding: Holding, entry: EntryRecord, set: StagedSet
   if (!set.large) holding.take(entry, set.changes);
 }
 
-/** An operation was refused: the set is right, the worker is not. The reload that mends it is owed from now on. */
+/**
+ * An operation was refused: the set is right, the worker is not. The reload that mends it is owed from now on. The entry is in
+ * the journal, so it goes forward also where the files cannot be written: the next entry must stand on it.
+ */
 export async function oweReload(holding: Holding, entry: EntryRecord, set: StagedSet, reason: string): Promise<void> {
   if (!set.large) {
-    await holding.fold();
+    await holding.fold().catch(() => undefined);
     const former = holding.model.former ?? holding.tree.folded?.name ?? null;
     holding.take({ ...entry, scheduled: true, worker_ops_plan_id: "" }, set.changes);
     holding.model.former = former;
   }
-  holding.append({ type: "owed", seq: holding.number(), reason });
+  holding.owe(reason);
 }
 
 /** Takes a set that only a reload brings into force; the set before it is kept for roll back. */

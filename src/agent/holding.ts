@@ -89,6 +89,7 @@ export class Holding {
   /** Reads files and journal. What cannot be trusted makes the plan unknown; it never stops the agent. */
   async recover(): Promise<{ intact: boolean }> {
     const loaded = await this.tree.load();
+    this.#journal?.close();
     const { journal, records } = Journal.open(this.tree.journalPath);
     this.#journal = journal;
     this.#open = undefined;
@@ -170,6 +171,16 @@ export class Holding {
     if (record.type === "done") this.#done.set(record.entry, record.worker);
   }
 
+  /** A reload is owed. Where the journal cannot say so, the last entry lacks its `done` record, which says enough after a kill. */
+  owe(reason: string): void {
+    const record = { type: "owed", seq: this.number(), reason } as const;
+    try {
+      this.append(record);
+    } catch {
+      takeRecord(this.model, record);
+    }
+  }
+
   /** Writes an entry. The model takes it by `take`, when its operations are done. */
   begin(entry: EntryRecord, changes: ReadonlyMap<string, HeldFile | null>, blocks: readonly Uint8Array[]): void {
     this.#opened.append(entry, blocks);
@@ -218,12 +229,21 @@ export class Holding {
       .fold(model)
       .then((set) => {
         this.#unfolded = this.#unfolded.filter((entry) => entry.seq > set.seq);
-        this.#journal?.cut(set.seq);
+        this.#cutJournal(set.seq);
       })
       .finally(() => {
         this.#folding = undefined;
       });
     await this.#folding;
+  }
+
+  /** The files hold these records now; where they cannot be dropped, their numbers tell the next start to pass over them. */
+  #cutJournal(seq: number): void {
+    try {
+      this.#journal?.cut(seq);
+    } catch {
+      // After the next fold it is tried again.
+    }
   }
 
   /** Runs operations on the connected worker. `changes` = files that are not in the model yet. */

@@ -5,7 +5,17 @@
  * Record = uint32 length, uint32 crc32 of the payload, payload. Payload = uint32 header length, header (JSON), raw bytes
  * of the inserted blocks in the order in which the header names them. Integers are big-endian.
  */
-import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { crc32 } from "node:zlib";
 import { AgentTreeError } from "../errors.ts";
 import type { WorkerIdentity } from "../haproxy/index.ts";
@@ -120,6 +130,8 @@ export class Journal {
   #kept: { seq: number; bytes: Buffer }[] = [];
   /** Bytes of whole records in the file. */
   #length = 0;
+  /** Behind them lies what could not be written whole. */
+  #torn = false;
 
   private constructor(path: string, fd: number) {
     this.#path = path;
@@ -148,15 +160,26 @@ export class Journal {
 
   append(record: JournalRecord, blocks: readonly Uint8Array[] = []): void {
     const bytes = encodeRecord(record, blocks);
+    // A torn record ends the reading: what is appended must not stand behind it.
+    if (this.#torn) this.#trim();
     try {
       writeAll(this.#fd, bytes);
     } catch (error) {
-      // A torn record ends the reading: what is appended later must not stand behind it.
-      ftruncateSync(this.#fd, this.#length);
+      this.#torn = true;
+      try {
+        this.#trim();
+      } catch {
+        // Before the next record it is tried again.
+      }
       throw error;
     }
     this.#length += bytes.length;
     this.#kept.push({ seq: record.seq, bytes });
+  }
+
+  #trim(): void {
+    ftruncateSync(this.#fd, this.#length);
+    this.#torn = false;
   }
 
   /** Drops the records that a fold holds: those with a `seq` up to `folded`. */
@@ -182,14 +205,23 @@ export class Journal {
       for (const { bytes } of this.#kept) writeAll(fd, bytes);
       renameSync(next, this.#path);
     } catch (error) {
-      closeSync(fd);
-      rmSync(next, { force: true });
-      throw error;
+      // A file system that fails may have done the renaming all the same: then the old file has no name any more.
+      if (!isFile(this.#path, fd)) {
+        closeSync(fd);
+        rmSync(next, { force: true });
+        throw error;
+      }
     }
     this.close();
     this.#fd = fd;
     this.#length = this.size;
+    this.#torn = false;
   }
+}
+
+/** The path names the open file. */
+function isFile(path: string, fd: number): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(fd).ino;
 }
 
 function writeAll(fd: number, bytes: Buffer): void {

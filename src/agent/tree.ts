@@ -137,28 +137,43 @@ export class Tree {
   /** Writes the model as a new set and turns `current` to it. The journal's records up to `model.seq` are then spare. */
   async fold(model: Model): Promise<FoldedSet> {
     const snapshot = snapshotOf(model);
-    const name = String(this.#counter + 1);
+    this.#counter += 1;
+    const name = String(this.#counter);
     const foldedAt = Math.round(this.#now() * 1000);
     try {
       await this.#writeSet(name, snapshot, foldedAt);
+      this.#linkTopLevel(snapshot.files.keys());
       turnLink(this.currentDir, join(PRIVATE_DIR, "sets", name));
     } catch (error) {
       // What a full disk left of it would take the room that the next attempt needs.
-      rmSync(this.#setDir(name), { recursive: true, force: true });
+      if (this.#isSpare(name)) discard(this.#setDir(name));
       throw error;
     }
-    this.#counter += 1;
     this.#folded = { name, seq: snapshot.seq, planId: snapshot.planId, foldedAt, files: snapshot.files };
     for (const file of snapshot.files.values()) {
       for (const block of file.blocks) if (block.bytes !== undefined) delete block.bytes;
       if (file.staged !== undefined) {
-        rmSync(file.staged, { force: true });
+        discard(file.staged);
         delete file.staged;
       }
     }
-    this.#linkTopLevel(snapshot.files.keys());
-    this.#prune(snapshot.former);
+    // The set is in force: what follows is tidying, which the next fold does if this one cannot.
+    try {
+      this.#unlinkTopLevel(snapshot.files.keys());
+      this.#prune(snapshot.former);
+    } catch {
+      // A file system that fails.
+    }
     return this.#folded;
+  }
+
+  /** No link leads to the set: not even one that was turned although the file system said that it was not. */
+  #isSpare(name: string): boolean {
+    try {
+      return ![this.currentDir, this.#private("lkg")].some((link) => linkTarget(link)?.split("/").at(-1) === name);
+    } catch {
+      return false;
+    }
   }
 
   async #writeSet(name: string, snapshot: Model, foldedAt: number): Promise<void> {
@@ -248,8 +263,9 @@ export class Tree {
       base !== undefined && before !== undefined && file.blocks.some((block) => block.bytes === undefined)
         ? await open(join(this.#setDir(base.name), file.path))
         : undefined;
-    const out = await open(target, "w", file.kind === "cert" ? 0o600 : 0o644);
+    let out: FileHandle | undefined;
     try {
+      out = await open(target, "w", file.kind === "cert" ? 0o600 : 0o644);
       for (let i = 0; i < file.blocks.length;) {
         const block = file.blocks[i]!;
         if (block.bytes !== undefined) {
@@ -277,19 +293,21 @@ export class Tree {
       }
     } finally {
       await source?.close();
-      await out.close();
+      await out?.close();
     }
   }
 
   /** `BASE/haproxy.cfg`, `BASE/maps` and so on lead into the current set, for configurations with absolute paths. */
   #linkTopLevel(paths: Iterable<string>): void {
-    const wanted = new Set<string>();
-    for (const path of paths) wanted.add(path.split("/", 1)[0]!);
-    for (const name of wanted) {
+    for (const name of topLevel(paths)) {
       const place = join(this.baseDir, name);
       const stat = lstatSync(place, { throwIfNoEntry: false });
       if (stat === undefined) symlinkSync(join(CURRENT_LINK, name), place);
     }
+  }
+
+  #unlinkTopLevel(paths: Iterable<string>): void {
+    const wanted = topLevel(paths);
     for (const entry of readdirSync(this.baseDir, { withFileTypes: true })) {
       if (!entry.isSymbolicLink() || wanted.has(entry.name)) continue;
       const place = join(this.baseDir, entry.name);
@@ -312,6 +330,13 @@ export class Tree {
   #private(...parts: string[]): string {
     return join(this.baseDir, PRIVATE_DIR, ...parts);
   }
+}
+
+/** First components of paths. */
+function topLevel(paths: Iterable<string>): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const path of paths) names.add(path.split("/", 1)[0]!);
+  return names;
 }
 
 /** One write may take a part only, as where the disk is nearly full; the next one then says why. */
@@ -338,9 +363,29 @@ function offsetIn(offsets: ReadonlyMap<string, number>, block: { digest: string 
 /** The last component of what a link names; undefined when there is no link. */
 function readLink(path: string): string | undefined {
   try {
-    return readlinkSync(path).split("/").at(-1);
+    return linkTarget(path)?.split("/").at(-1);
   } catch {
     return undefined;
+  }
+}
+
+/** What a link names; undefined when there is none. Throws where the file system cannot tell. */
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "EINVAL") return undefined;
+    throw error;
+  }
+}
+
+/** Removes what is of no use any more, if the file system lets it go. */
+function discard(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // It is only room that is lost, until the next start.
   }
 }
 
@@ -353,10 +398,14 @@ function readState(dir: string): StateDocument | undefined {
   }
 }
 
-/** Points a link elsewhere by one rename. */
+/** Points a link elsewhere by one rename. A file system that fails may have done it all the same: the link itself tells. */
 function turnLink(link: string, target: string): void {
   const next = `${link}.new`;
   rmSync(next, { force: true });
   symlinkSync(target, next);
-  renameSync(next, link);
+  try {
+    renameSync(next, link);
+  } catch (error) {
+    if (linkTarget(link) !== target) throw error;
+  }
 }

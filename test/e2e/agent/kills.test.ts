@@ -9,6 +9,7 @@ import type { AgentState } from "../../../src/agent/api.ts";
 import type { ApplyOutcome } from "../../../src/agent/client.ts";
 import type { Op } from "../../../src/plan/ops.ts";
 import { testHaproxy } from "../../support/parts.ts";
+import { generator } from "../../support/random.ts";
 import { needing } from "../../support/skip.ts";
 import {
   configText,
@@ -39,17 +40,6 @@ test.after(async () => {
   await victims.pod?.close();
   removeScratch(root);
 });
-
-/** Mulberry32. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 interface World {
   readonly servers: Record<string, Record<string, number>>;

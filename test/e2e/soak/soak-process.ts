@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { testHaproxy } from "../../support/parts.ts";
+import { generator } from "../../support/random.ts";
 import { Cluster, until } from "../harness/cluster.ts";
 import { served } from "../harness/hosts.ts";
 import { isolated } from "../harness/isolation.ts";
@@ -56,17 +57,6 @@ const WARM_UP_SECONDS = 150;
 const SAMPLE_SECONDS = 15;
 const MIB = 1 << 20;
 const LOADED = 3;
-
-/** Mulberry32. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const wanted = settings();
 const network = await isolated(import.meta.filename);
