@@ -10,12 +10,14 @@ import type { ConfigLoaderEmitted } from "./configLoader.ts";
 import type { ControllerEmitted } from "./controller.ts";
 import type { CoordinatorEmitted } from "./coordinator.ts";
 import type { RenderGateEmitted } from "./renderGate.ts";
+import type { WatcherEmitted } from "./watcher.ts";
 
 export type EventRecorderEvent =
   | Extract<ConfigLoaderEmitted, { type: "CONFIG.HELD" | "CONFIG.INVALID" }>
   | ControllerEmitted
   | CoordinatorEmitted
-  | Extract<RenderGateEmitted, { type: "PLAN.REFUSED" | "GATE.RECOVERED" }>;
+  | Extract<RenderGateEmitted, { type: "PLAN.REFUSED" | "GATE.RECOVERED" }>
+  | Extract<WatcherEmitted, { type: "WATCH.FAULTED" | "WATCH.RECOVERED" }>;
 
 export type EventRecorderEmitted =
   | { readonly type: "EVENTS.RECORDED"; readonly count: number }
@@ -30,6 +32,8 @@ export const eventRecorderReads = [
   "RENDER.FAILED",
   "PLAN.REFUSED",
   "GATE.RECOVERED",
+  "WATCH.FAULTED",
+  "WATCH.RECOVERED",
 ] as const;
 
 export interface EventRecorderInput {
@@ -73,6 +77,8 @@ export const eventRecorderMachine = setup({
         "RENDER.FAILED": "looking",
         "PLAN.REFUSED": "looking",
         "GATE.RECOVERED": "looking",
+        "WATCH.FAULTED": "looking",
+        "WATCH.RECOVERED": "looking",
       },
     },
     recording: {

@@ -29,7 +29,7 @@ export interface WatcherInput {
 export type WatcherEvent =
   | { readonly type: "STREAM.SYNCED" }
   | { readonly type: "STREAM.DIRTY" }
-  | { readonly type: "STREAM.FAULTED"; readonly message: string }
+  | { readonly type: "STREAM.FAULTED"; readonly message: string; readonly refused: boolean }
   | { readonly type: "STREAM.RECOVERED" };
 
 export type WatcherEmitted =
@@ -41,7 +41,14 @@ export type WatcherEmitted =
       readonly count: number;
       readonly revision: number;
     }
-  | { readonly type: "WATCH.FAULTED"; readonly watch: string; readonly alias: string; readonly message: string }
+  | {
+      readonly type: "WATCH.FAULTED";
+      readonly watch: string;
+      readonly alias: string;
+      readonly message: string;
+      /** The API server says no, and will until somebody grants or mends something. */
+      readonly refused: boolean;
+    }
   | { readonly type: "WATCH.RECOVERED"; readonly watch: string; readonly alias: string };
 
 export const watcherMachine = setup({
@@ -64,11 +71,11 @@ export const watcherMachine = setup({
       alias: context.alias,
       ...context.take(),
     })),
-    announceFault: emit(({ context }, params: { message: string }) => ({
+    announceFault: emit(({ context }, params: { message: string; refused: boolean }) => ({
       type: "WATCH.FAULTED",
       watch: context.watch,
       alias: context.alias,
-      message: params.message,
+      ...params,
     })),
     announceRecovery: emit(({ context }) => ({ type: "WATCH.RECOVERED", watch: context.watch, alias: context.alias })),
     noteFault: assign({ faulted: true }),
@@ -89,7 +96,10 @@ export const watcherMachine = setup({
   initial: "live",
   on: {
     "STREAM.FAULTED": {
-      actions: ["noteFault", { type: "announceFault", params: ({ event }) => ({ message: event.message }) }],
+      actions: [
+        "noteFault",
+        { type: "announceFault", params: ({ event: { message, refused } }) => ({ message, refused }) },
+      ],
     },
     "STREAM.RECOVERED": { guard: "wasFaulted", actions: ["noteRecovery", "announceRecovery"] },
   },
@@ -101,7 +111,10 @@ export const watcherMachine = setup({
         input: ({ context }) => ({ watch: context.watch }),
         onError: {
           target: "broken",
-          actions: ["noteFault", { type: "announceFault", params: ({ event }) => ({ message: String(event.error) }) }],
+          actions: [
+            "noteFault",
+            { type: "announceFault", params: ({ event }) => ({ message: String(event.error), refused: false }) },
+          ],
         },
       },
       initial: "syncing",

@@ -66,6 +66,7 @@ export class Records {
   #watchIsWell(watch: string): void {
     this.#faultedWatches.delete(watch);
     this.#deps.faults.state(`watch:${watch}`, []);
+    this.ledger.state(`watch:${watch}`, []);
   }
 
   /** Hears the bus before the charts do. */
@@ -120,6 +121,10 @@ export class Records {
         return faults.state("unproven", [{ object: "renderGate", reason: "Unproven", message: event.message }]);
       case "WATCH.FAULTED":
         this.#faultedWatches.add(event.watch);
+        if (event.refused) {
+          const message = `watchedResources.${event.alias}: ${event.message}`;
+          this.ledger.state(`watch:${event.watch}`, [this.#warning("WatchFailed", message)]);
+        }
         return faults.state(`watch:${event.watch}`, [
           { object: `watchedResources.${event.alias}`, reason: "WatchFailed", message: event.message },
         ]);

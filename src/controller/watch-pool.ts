@@ -78,6 +78,11 @@ export class WatchPool {
   }
 }
 
+/** A refusal that lasts until somebody grants, installs or mends something; other faults pass by themselves. */
+function isRefusal(error: Error): boolean {
+  return [400, 403, 404, 422].includes((error as { status?: number }).status ?? 0);
+}
+
 function openWatch(id: string, request: WatchRequest, { kube, bus, registry, clock }: WatchPoolDeps): Watch {
   const { alias, apiVersion, resource, namespace, labelSelector } = request;
   const store = new ObjectStore(request, apiVersion);
@@ -118,7 +123,7 @@ function openWatch(id: string, request: WatchRequest, { kube, bus, registry, clo
         next: (signal) => {
           if (signal.type === "FAULT") {
             fault = signal.error;
-            tell({ type: "STREAM.FAULTED", message: signal.error.message });
+            tell({ type: "STREAM.FAULTED", message: signal.error.message, refused: isRefusal(signal.error) });
             for (const listener of listeners) listener(signal.error);
             return;
           }

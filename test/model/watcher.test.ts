@@ -4,7 +4,7 @@ import { modelTests } from "./harness.ts";
 const events = [
   { type: "STREAM.SYNCED" },
   { type: "STREAM.DIRTY" },
-  { type: "STREAM.FAULTED", message: "gone" },
+  { type: "STREAM.FAULTED", message: "gone", refused: true },
   { type: "STREAM.RECOVERED" },
   { type: "xstate.error.actor.stream", error: "defect" },
   { type: "xstate.after.window.watcher.live.refractory" },

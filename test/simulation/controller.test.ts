@@ -224,6 +224,31 @@ test("an agent that has seen a newer epoch deposes the term; the next one has a 
   await world.close();
 });
 
+test("a watch that is forbidden after its first list keeps its objects; an Event says so, another one when it is granted", async () => {
+  const world = await startWorld(15);
+  const agent = world.addPod("one");
+  world.setObject("a", 1);
+  await world.advance(2_000);
+  const good = agent.applied;
+  world.api.refuse("things", 403);
+  await world.advance(2_000);
+  assert.equal(faultReasons(world), ["WatchFailed"]);
+  const told = async (): Promise<string[]> => {
+    const { items } = await world.api.list({ apiVersion: "v1", resource: "events", namespace: "haptic" });
+    return items
+      .map((event) => `${String(event["type"])} ${String(event["reason"])}`)
+      .filter((text) => !/Valid/.test(text));
+  };
+  assert.equal(await told(), ["Warning WatchFailed"]);
+  assert.is(agent.applied, good);
+  assert.is(world.wanted().id, good);
+  world.api.relist();
+  await world.advance(2_000);
+  assert.equal(faultReasons(world), []);
+  assert.equal(await told(), ["Warning WatchFailed", "Normal Resolved"]);
+  await world.close();
+});
+
 test("a configuration that cannot be read, as its definition is not there yet, is named until it can", async () => {
   const world = await startWorld(14, ({ api }) => {
     api.unserved.set("haproxytemplateconfigs", 404);

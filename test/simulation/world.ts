@@ -74,6 +74,12 @@ export class FakeApi implements KubeClient {
     return this.#of(resource).get(`${namespace}/${name}`);
   }
 
+  /** Every watch of the resource hears that it may not go on. */
+  refuse(resource: string, status: number): void {
+    const error = new KubeError("HAPTIC_E_KUBE_FORBIDDEN", `watch ${resource}: ${status}`, { status });
+    this.#changes.next({ resource, signal: { type: "FAULT", error, retryInMs: 1_000 } });
+  }
+
   /** Every watch lists anew. */
   relist(): void {
     for (const resource of this.#objects.keys()) {
