@@ -93,6 +93,8 @@ class Campaign {
   /** All sets of this tree that were ever accepted, by plan id. */
   readonly #sets = new Map<string, Files>();
   #now: Known = { planId: "", files: {} };
+  /** What a refused reload goes back to. */
+  #former = "";
   readonly #struck: Record<string, number> = {};
   readonly #claimed = { old: 0, new: 0 };
   readonly violations: string[] = [];
@@ -257,8 +259,11 @@ class Campaign {
     if (outcome.kind !== "change") throw new Error(`the reload was not taken: ${JSON.stringify(outcome)}`);
     await changes.takeForReload(holding, manifest, outcome.set);
     await holding.fold();
-    if (refused) await changes.rollBack(holding);
-    else {
+    if (refused) {
+      // Sets that waited for their reload fall with it: what the worker runs comes back.
+      this.#former = holding.tree.readSet(holding.model.former!).model.planId;
+      await changes.rollBack(holding);
+    } else {
       this.#attach(true);
       changes.noteLoaded(holding);
     }
@@ -397,7 +402,8 @@ class Campaign {
     if (this.#random() < 0.3) this.#attach(true);
     await reconcile(this.#holding);
     const claim = this.#holding.model.planId;
-    if (claim !== before.planId && claim !== next.planId)
+    const wanted = [before.planId, next.planId, ...(what.startsWith("refused reload") ? [this.#former] : [])];
+    if (!wanted.includes(claim))
       this.#violation(`${what}: claims ${claim}, neither ${before.planId} nor ${next.planId}`);
     else if (acknowledged && claim !== next.planId) this.#violation(`${what}: the acknowledged ${next.planId} is lost`);
     this.#claimed[claim === next.planId ? "new" : "old"] += 1;
