@@ -229,6 +229,7 @@ export class Holding {
       .fold(model)
       .then((set) => {
         this.#unfolded = this.#unfolded.filter((entry) => entry.seq > set.seq);
+        for (const entry of this.#done.keys()) if (entry <= set.seq) this.#done.delete(entry);
         this.#cutJournal(set.seq);
       })
       .finally(() => {

@@ -128,8 +128,9 @@ class ListWatchSession {
       return;
     }
     this.#relisted = false;
-    // The server ends watches from time to time: the normal case, if it lived for a while.
-    if (failure === undefined && this.#backoff.lived(livedMs)) {
+    // Servers end watches from time to time, and connections break: after a while of service the next attempt comes at once,
+    // since until then nothing is heard. It tells whether anything is wrong.
+    if ((failure === undefined || isBroken(failure)) && this.#backoff.lived(livedMs)) {
       this.#backoff.reset();
       return;
     }
@@ -273,6 +274,11 @@ class ListWatchSession {
       this.#abort.signal.addEventListener("abort", done, { once: true });
     });
   }
+}
+
+/** The connection ended, or there was none; the server has refused nothing. */
+function isBroken(failure: unknown): boolean {
+  return failure instanceof KubeError && failure.code === "HAPTIC_E_KUBE_UNREACHABLE";
 }
 
 /** Lets timers, sockets and other work of the process run. */

@@ -173,6 +173,21 @@ test("A connection that breaks in the middle of an event resumes from the last w
   await bench.close();
 });
 
+test("A watch that breaks after a while of service is opened again at once, and nobody is alarmed", async () => {
+  const { bench, watch } = await watching();
+  watch.event("MODIFIED", thing("a", "11"));
+  await bench.until(4);
+  await delay(120);
+  watch.request.socket.destroy();
+  (await probe(bench)).json(200, listOf("11", ["a"]));
+  const next = await bench.server.take(isWatch);
+  assert.is(next.url.searchParams.get("resourceVersion"), "11");
+  next.open();
+  next.event("MODIFIED", thing("b", "12"));
+  assert.equal((await bench.until(5)).slice(3), ["MODIFIED a", "MODIFIED b"]);
+  await bench.close();
+});
+
 test("An expired version is listed anew, whether the server says so in an event or by its status", async () => {
   const { bench, watch } = await watching();
   await delay(120);
