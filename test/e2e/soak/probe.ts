@@ -5,7 +5,7 @@
  */
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
+import { setFlagsFromString, writeHeapSnapshot } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 export interface Turn {
@@ -68,7 +68,14 @@ if (folder !== undefined) {
   };
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
-    socket.end(JSON.stringify(report()));
+    socket.setEncoding("utf8").once("data", (snapshot: string) => {
+      const told = report();
+      // A file name, where the heap itself is asked for.
+      if (snapshot.startsWith("/")) writeHeapSnapshot(snapshot.trim());
+      cpuAt = cpuNow();
+      wallAt = performance.now();
+      socket.end(JSON.stringify(told));
+    });
   });
   server.listen(join(folder, `${process.pid}.sock`));
   server.unref();

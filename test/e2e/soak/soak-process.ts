@@ -1,5 +1,5 @@
 /**
- * `npm run soak -- [--minutes 10] [--services 150] [--seed N] [--json FILE]`: the whole product in processes of its own
+ * `npm run soak -- [--minutes 10] [--services 150] [--seed N] [--json FILE] [--snapshots DIR]`: the whole product in processes of its own
  * under churn and traffic, and what it costs in the long run: memory after garbage collection, the longest turns of the event
  * loops, reloads, failed requests, complaints in the logs. Ends with 1 when a goal of docs/performance.md is missed.
  */
@@ -24,6 +24,8 @@ interface Settings {
   readonly services: number;
   readonly seed: number;
   readonly json: string;
+  /** Folder for two snapshots of each heap, at a third and at the end; "" = none. */
+  readonly snapshots: string;
 }
 
 /** The arguments cross the border of the namespace in the environment. */
@@ -36,6 +38,7 @@ function settings(): Settings {
       services: { type: "string", default: "150" },
       seed: { type: "string", default: "1" },
       json: { type: "string", default: "" },
+      snapshots: { type: "string", default: "" },
     },
   });
   const given = {
@@ -43,6 +46,7 @@ function settings(): Settings {
     services: Number(values.services),
     seed: Number(values.seed),
     json: values.json,
+    snapshots: values.snapshots,
   };
   for (const [name, value] of Object.entries(given))
     if (typeof value === "number" && !(value > 0)) throw new Error(`--${name}: not a number above 0`);
@@ -75,9 +79,11 @@ const cluster = new Cluster({
   environment,
 });
 
-function ask(pid: number): Promise<ProbeReport> {
+/** `snapshot` = file that the heap is written to. */
+function ask(pid: number, snapshot = ""): Promise<ProbeReport> {
   return new Promise((done, failed) => {
     const socket = connect(join(probes, `${pid}.sock`));
+    socket.write(`${snapshot}\n`);
     let text = "";
     socket.setEncoding("utf8").on("data", (part: string) => (text += part));
     socket.on("error", failed);
@@ -94,10 +100,11 @@ const samples: Sample[] = [];
 const turns = new Map<string, Turn[]>();
 let began = 0;
 
-async function sample(): Promise<void> {
+async function sample(snapshot = false): Promise<void> {
   const memory: Record<string, { rss: number; heapUsed: number; external: number }> = {};
   for (const [name, pid] of processes()) {
-    const { rss, heapUsed, external, longest } = await ask(pid);
+    const file = `${name.replace("/", "-")}-${samples.length}.heapsnapshot`;
+    const { rss, heapUsed, external, longest } = await ask(pid, snapshot ? join(wanted.snapshots, file) : "");
     memory[name] = { rss, heapUsed, external };
     turns.set(name, longestOf([...(turns.get(name) ?? []), ...longest]));
   }
@@ -139,9 +146,12 @@ async function soak(): Promise<boolean> {
     churn.start(names.slice(0, LOADED));
     const end = began + wanted.minutes * 60_000;
     const step = Math.min(SAMPLE_SECONDS * 1_000, (wanted.minutes * 60_000) / 12);
+    const snapshotsAt = wanted.snapshots === "" ? [] : [began + wanted.minutes * 20_000, end];
     while (performance.now() < end) {
       await rest(Math.min(step, Math.max(0, end - performance.now())));
-      await sample();
+      const due = snapshotsAt[0] !== undefined && performance.now() >= snapshotsAt[0];
+      if (due) snapshotsAt.shift();
+      await sample(due);
     }
     await churn.stop();
   });
