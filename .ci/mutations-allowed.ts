@@ -26,6 +26,10 @@ const explanations: Readonly<Record<string, readonly string[]>> = {
     "podApply.work.backingOff on POD.APPLY #0: leads to podApply.work.reading",
     "podApply.work.backingOff after backoff #0: leads to podApply.work.reading",
   ],
+  "no attempt is counted any more by then: deciding goes on to idle, saying nothing": [
+    "publisher.deciding always #1: leads to publisher.deciding",
+    "publisher.deciding always #1: leads nowhere",
+  ],
   "the refusal just remembered is judged once more as a repeated one: idle, saying nothing": [
     "renderGate.pinned.judged always #3: leads to renderGate.pinned.deciding",
     "renderGate.pinned.judged always #3: leads to renderGate.pinned.judged",

@@ -3,7 +3,8 @@
  *
  * process: configLoader, discovery, leadership (and the watchers, shared by reference count).
  * iteration (one accepted configuration): reconciler.
- * term (this replica leads): coordinator, scheduler, deployer, renderGate, driftMonitor, statusWriter, eventRecorder.
+ * term (this replica leads): coordinator, scheduler, deployer, renderGate, driftMonitor, statusWriter, eventRecorder,
+ * publisher.
  *
  * Reads: CONFIG.LOADED, RESOURCES.CHANGED, PODS.CHANGED, PODS.SETTLED, TERM.BEGAN, TERM.ENDED.
  * Emits: ITERATION.ACCEPTED, ITERATION.REFUSED.
@@ -22,6 +23,8 @@ import { driftMonitorMachine } from "./driftMonitor.ts";
 import { eventRecorderMachine } from "./eventRecorder.ts";
 import { leadershipMachine } from "./leadership.ts";
 import type { LeadershipEmitted } from "./leadership.ts";
+import { publisherMachine } from "./publisher.ts";
+import type { PublisherInput } from "./publisher.ts";
 import { reconcilerMachine } from "./reconciler.ts";
 import { renderGateMachine } from "./renderGate.ts";
 import type { CheckVerdict } from "./renderGate.ts";
@@ -85,6 +88,7 @@ export interface ControllerInput {
   readonly verdictOf: (planId: string) => CheckVerdict | undefined;
   readonly statusDiffers: () => boolean;
   readonly hasEvents: () => boolean;
+  readonly publishing: PublisherInput;
 }
 
 interface ControllerContext extends ControllerInput {
@@ -125,6 +129,7 @@ export const controllerMachine = setup({
     driftMonitor: driftMonitorMachine,
     statusWriter: statusWriterMachine,
     eventRecorder: eventRecorderMachine,
+    publisher: publisherMachine,
   },
   actions: {
     noteConfig: assign((_, params: { version: string; generation: number }) => params),
@@ -360,6 +365,12 @@ export const controllerMachine = setup({
               src: "eventRecorder",
               input: ({ context }) => ({ hasWork: context.hasEvents, backoffMs: context.backoffMs }),
               onError: { target: "failed", actions: { type: "reportComponent", params: failure("eventRecorder") } },
+            },
+            {
+              id: "publisher",
+              src: "publisher",
+              input: ({ context }) => context.publishing,
+              onError: { target: "failed", actions: { type: "reportComponent", params: failure("publisher") } },
             },
           ],
         },

@@ -200,6 +200,29 @@ export class TemplateError extends HapticError {
   }
 }
 
+/** Why what is in force is not published; one word for metrics, conditions and alerts. */
+export type PublishFailure =
+  | "TooLarge"
+  | "Forbidden"
+  | "QuotaExceeded"
+  | "NotServed"
+  | "Invalid"
+  | "Conflict"
+  | "Outdated"
+  | "Unavailable"
+  | "Unreachable"
+  | "Failed";
+
+/** What is in force cannot be published as it is. Traffic does not depend on it. */
+export class PublishError extends HapticError {
+  readonly reason: PublishFailure;
+
+  constructor(reason: PublishFailure, message: string, hint?: string, cause?: unknown) {
+    super("HAPTIC_E_PUBLISH", message, { ...(hint !== undefined && { hint }), ...(cause !== undefined && { cause }) });
+    this.reason = reason;
+  }
+}
+
 /** The controller cannot do a step now: what it is about is gone, or something that it needs is not there. */
 export class ControllerError extends HapticError {
   constructor(message: string, options: { cause?: unknown; hint?: string } = {}) {

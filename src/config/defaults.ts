@@ -38,6 +38,8 @@ export const LEADER_ELECTION_DEFAULTS = {
   retryPeriod: "5s",
 } as const;
 
+const COMPRESSION_THRESHOLD = 1_048_576;
+
 /** Window in which further changes of an alias are gathered when `debounceInterval` is empty or not readable. */
 export const DEBOUNCE_DEFAULT_MS = 100;
 
@@ -67,6 +69,12 @@ export function dataplaneTimings(
 export function leaseNameOf(spec: HAProxyTemplateConfigSpec): string {
   const name = spec.controller?.leaderElection?.leaseName;
   return name === undefined || name === "" ? LEADER_ELECTION_DEFAULTS.leaseName : name;
+}
+
+/** Bytes above which published content is compressed; 0 counts as not set. */
+export function compressionThresholdOf(spec: HAProxyTemplateConfigSpec): number {
+  const threshold = spec.controller?.configPublishing?.compressionThreshold ?? 0;
+  return threshold === 0 ? COMPRESSION_THRESHOLD : threshold;
 }
 
 /** Level of the log in lower case: the specification's, else `LOG_LEVEL`, else info. */

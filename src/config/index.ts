@@ -7,7 +7,14 @@ import type { HAProxyTemplateConfig, HAProxyTemplateLibrary } from "./types.ts";
 import { notBuiltYet } from "./unbuilt.ts";
 
 export { type Assembled, assemble, type Held, type Origin, type Override, type TemplateField } from "./assemble.ts";
-export { type Dataplane, dataplaneOf, dataplaneTimings, leaseNameOf, logLevelOf } from "./defaults.ts";
+export {
+  compressionThresholdOf,
+  type Dataplane,
+  dataplaneOf,
+  dataplaneTimings,
+  leaseNameOf,
+  logLevelOf,
+} from "./defaults.ts";
 export { parseDuration } from "./durations.ts";
 export { type LoadedFiles, type LoadedObject, loadFiles, parseObjects } from "./files.ts";
 export { loadSchemaFiles, type SchemaFiles } from "./schemas.ts";

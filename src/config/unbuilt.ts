@@ -13,7 +13,6 @@ const FIXED_TIMINGS = {
   reloadVerificationTimeout: "give the agents --reload-timeout",
   deploymentTimeout: "leave it out",
   syncTimeout: "leave it out",
-  configPublishInterval: "leave it out",
 } as const;
 
 /**
@@ -75,8 +74,6 @@ export function notBuiltYet(spec: HAProxyTemplateConfigSpec, object: string): re
       "enabled",
     );
   }
-  if (spec.controller?.configPublishing !== undefined)
-    refuse(NOT_BUILT, "leave it out", "controller", "configPublishing");
   if ((spec.logging?.level ?? "") !== "")
     refuse(NOT_BUILT, "set LOG_LEVEL in the controller's environment", "logging", "level");
   for (const [name, hint] of Object.entries(FIXED_TIMINGS)) {

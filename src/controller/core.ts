@@ -30,6 +30,7 @@ import { PodSessions } from "./pod-sessions.ts";
 import type { ApplyRecord } from "./pod-sessions.ts";
 import { API_VERSION, jitteredBackoff } from "./ports.ts";
 import type { ControllerPorts, Log } from "./ports.ts";
+import { openPublishDesk, publisherInput, wirePublisher } from "./publisher.ts";
 import { Records } from "./records.ts";
 import { LivingActors } from "./registry.ts";
 import { wireStatusWriter } from "./status-writer.ts";
@@ -114,6 +115,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
     pause: ports.pause,
     onApply: (record) => {
       records.noteApply(record);
+      publishing.noteApply(record);
       observation.applied(record);
       logApply(log, record);
     },
@@ -129,6 +131,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
     { pool, namespace, configName, compile: ports.compile, capabilities: () => capabilities, verdicts, shelf },
     ports.agentPort,
   );
+  const publishing = openPublishDesk({ ports, source, iterations, sessions, shelf }, bus);
   const listPods = (): void => {
     const candidates = iterations.candidates();
     if (candidates !== undefined) bus.publish({ type: "PODS.LISTED", candidates });
@@ -152,6 +155,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
         iterations,
         sessions,
         term,
+        publishing,
         lastApplies: () => observation.lastApplies,
       }),
     },
@@ -211,6 +215,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
         driftMonitor: onBus(driftMonitorMachine.provide({}), driftMonitorReads, bus, actors),
         statusWriter: wireStatusWriter(ports, source, records, bus, actors),
         eventRecorder: wireEventRecorder(ports, records.ledger, bus, actors),
+        publisher: wirePublisher(publishing, bus, actors),
       },
       actions: {
         install: () => {
@@ -255,6 +260,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
       verdictOf: (planId) => verdicts.of(planId),
       statusDiffers: () => conditionDiffers(records.book, source.config),
       hasEvents: () => records.ledger.hasWork,
+      publishing: publisherInput(publishing, iterations, ports.random),
     },
   });
   root.subscribe({
@@ -275,6 +281,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
     sessions,
     shelf,
     term,
+    publishing,
     startedAt: ports.wallClock(),
   });
   root.start();

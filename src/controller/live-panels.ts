@@ -3,6 +3,7 @@ import type { FaultRegistry, MetricSources } from "../observe/index.ts";
 import { verdictOf } from "./condition.ts";
 import type { Iterations } from "./iterations.ts";
 import type { LastApply } from "./observation.ts";
+import type { PublishDesk } from "../publish/index.ts";
 import type { PodSessions } from "./pod-sessions.ts";
 import type { Records } from "./records.ts";
 import type { LivingActors } from "./registry.ts";
@@ -15,15 +16,28 @@ export interface PanelSources {
   readonly iterations: Iterations;
   readonly sessions: PodSessions;
   readonly term: Term;
+  readonly publishing: PublishDesk;
   readonly lastApplies: () => ReadonlyMap<string, LastApply>;
 }
 
 interface Panels {
   readonly panels: () => object;
-  readonly metrics: Pick<MetricSources, "resources" | "rejectedInputs" | "retained" | "validated" | "gatePinned">;
+  readonly metrics: Pick<
+    MetricSources,
+    "resources" | "rejectedInputs" | "retained" | "validated" | "gatePinned" | "published"
+  >;
 }
 
-export function livePanels({ actors, faults, records, iterations, sessions, term, lastApplies }: PanelSources): Panels {
+export function livePanels({
+  actors,
+  faults,
+  records,
+  iterations,
+  sessions,
+  term,
+  publishing,
+  lastApplies,
+}: PanelSources): Panels {
   /** The gate's state while this replica leads: open, closed, holding, pinned. */
   const gate = (): string => {
     const value = actors.state("renderGate");
@@ -55,6 +69,7 @@ export function livePanels({ actors, faults, records, iterations, sessions, term
       rejectedInputs: () => faults.count("objects"),
       retained: () => iterations.serving !== undefined && faults.count("config") > 0,
       validated: () => verdictOf(records.book),
+      published: () => ({ objects: publishing.objects, lagMs: publishing.lagMs }),
       gatePinned: () => gate() === "pinned",
     },
   };

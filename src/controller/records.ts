@@ -135,6 +135,8 @@ export class Records {
         return faults.state("term", [{ object: "leadership", reason: "NoTerm", message: event.message }]);
       case "TERM.BEGAN":
         // The writers of the former term took their troubles with them.
+        faults.state("publication", []);
+        faults.state("unpublishable", []);
         faults.state("status", []);
         faults.state("events", []);
         return faults.state("term", []);
@@ -177,6 +179,16 @@ export class Records {
         return faults.state("status", [{ object: config, reason: "StatusWriteFailed", message: event.message }]);
       case "STATUS.WRITTEN":
         return faults.state("status", []);
+      case "PUBLICATION.FAILED":
+        return faults.state("publication", [{ object: "publisher", reason: "PublishFailed", message: event.message }]);
+      case "PUBLICATION.REFUSED":
+        faults.state("publication", []);
+        return faults.state("unpublishable", [{ object: config, reason: "Unpublishable", message: event.message }]);
+      case "PUBLICATION.WRITTEN":
+        faults.state("unpublishable", []);
+        return faults.state("publication", []);
+      case "PUBLICATION.RECOVERED":
+        return faults.state("publication", []);
       case "EVENTS.FAILED":
         return faults.state("events", [
           { object: "eventRecorder", reason: "EventWriteFailed", message: event.message },

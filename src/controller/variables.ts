@@ -5,6 +5,7 @@ import type { Bus } from "./bus.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { Iterations } from "./iterations.ts";
 import type { PlanShelf } from "./plan-shelf.ts";
+import type { PublishDesk } from "../publish/index.ts";
 import type { PodSessions } from "./pod-sessions.ts";
 import type { ControllerPorts } from "./ports.ts";
 import type { Records } from "./records.ts";
@@ -24,13 +25,28 @@ export interface VariableSources {
   readonly sessions: PodSessions;
   readonly shelf: PlanShelf;
   readonly term: Term;
+  readonly publishing: PublishDesk;
   /** Wall-clock milliseconds. */
   readonly startedAt: number;
 }
 
 export function debugVariables(from: VariableSources): Readonly<Record<string, () => unknown>> {
-  const { ports, bus, actors, history, lives, faults, records, source, iterations, sessions, shelf, term, startedAt } =
-    from;
+  const {
+    ports,
+    bus,
+    actors,
+    history,
+    lives,
+    faults,
+    records,
+    source,
+    iterations,
+    sessions,
+    shelf,
+    term,
+    publishing,
+    startedAt,
+  } = from;
   return {
     counters: () => ({
       ...records.counters,
@@ -57,6 +73,7 @@ export function debugVariables(from: VariableSources): Readonly<Record<string, (
       const plan = shelf.get(records.renderedPlan);
       return plan === undefined ? null : summarize(plan);
     },
+    published: () => publishing.view(),
     templates: () => iterations.serving?.profile() ?? null,
     renders: () => lives.list(),
     pipeline: () => {

@@ -7,6 +7,7 @@ import { watcherMachine } from "../../machines/watcher.ts";
 import type { Tally, WatcherEvent } from "../../machines/watcher.ts";
 import type { Clock } from "../kube/index.ts";
 import type { KubeClient } from "../kube/types.ts";
+import { CFG_LABEL } from "../publish/index.ts";
 import { ObjectStore, SharedRegistry, watchKey } from "../stores/index.ts";
 import type { Shared } from "../stores/index.ts";
 import type { Bus } from "./bus.ts";
@@ -117,7 +118,8 @@ function openWatch(id: string, request: WatchRequest, { kube, bus, registry, clo
     const subscription = kube
       .listWatch(
         { apiVersion, resource, ...(namespace !== undefined && { namespace }) },
-        { ...(labelSelector !== "" && { labelSelector }) },
+        // What is published must not come back as input: a template that takes every Secret would make one more of each, without end.
+        { labelSelector: labelSelector === "" ? `!${CFG_LABEL}` : `${labelSelector},!${CFG_LABEL}` },
       )
       .subscribe({
         next: (signal) => {

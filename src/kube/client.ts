@@ -9,7 +9,15 @@ import { readPages } from "./list.ts";
 import { listWatch } from "./list-watch.ts";
 import { objectName, resourcePath } from "./resource-path.ts";
 import { KubeTransport, type KubeRequest } from "./transport.ts";
-import type { KubeClient, PatchOptions, ResourceTarget, ServedResource, WatchOptions, WatchSignal } from "./types.ts";
+import type {
+  KubeClient,
+  ListOptions,
+  PatchOptions,
+  ResourceTarget,
+  ServedResource,
+  WatchOptions,
+  WatchSignal,
+} from "./types.ts";
 
 export const FIELD_MANAGER = "haptic";
 
@@ -60,7 +68,7 @@ class Client implements KubeClient {
 
   async list(
     target: ResourceTarget,
-    options: WatchOptions = {},
+    options: ListOptions = {},
     signal?: AbortSignal,
   ): Promise<{ items: KubeObject[]; resourceVersion: string }> {
     const items: KubeObject[] = [];

@@ -2,9 +2,10 @@
 import type { KubeObject } from "../stores/types.ts";
 import { objectName, resourcePath } from "./resource-path.ts";
 import type { KubeTransport } from "./transport.ts";
-import type { ResourceTarget, WatchOptions } from "./types.ts";
+import type { ListOptions, ResourceTarget } from "./types.ts";
 
 const PAGE_SIZE = 100;
+const METADATA_ONLY = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
 
 interface ListBody {
   readonly kind?: string;
@@ -23,7 +24,7 @@ export interface ListPage {
 export async function* readPages(
   transport: KubeTransport,
   target: ResourceTarget,
-  options: WatchOptions,
+  options: ListOptions,
   signal: AbortSignal | undefined,
   counted: () => void,
 ): AsyncGenerator<ListPage, void> {
@@ -40,6 +41,7 @@ export async function* readPages(
         fieldSelector: options.fieldSelector,
       },
       signal,
+      ...(options.metadataOnly === true && { accept: METADATA_ONLY }),
       what: `list ${objectName(target)}`,
     });
     const body = answer.body as ListBody;

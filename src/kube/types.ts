@@ -20,6 +20,11 @@ export interface WatchOptions {
   readonly idleLimitMs?: number;
 }
 
+export interface ListOptions extends WatchOptions {
+  /** Objects come without spec, status and data. */
+  readonly metadataOnly?: boolean;
+}
+
 /** What a list+watch tells. Between RELIST and SYNCED come PAGEs with the full content; afterwards single changes. */
 export type WatchSignal =
   | { readonly type: "RELIST"; readonly reason: "start" | "expired" | "stale" }
@@ -53,7 +58,7 @@ export interface KubeClient {
   get(target: ResourceTarget, name: string, signal?: AbortSignal): Promise<KubeObject>;
   list(
     target: ResourceTarget,
-    options?: WatchOptions,
+    options?: ListOptions,
     signal?: AbortSignal,
   ): Promise<{ items: KubeObject[]; resourceVersion: string }>;
   create(target: ResourceTarget, object: KubeObject, options?: PatchOptions): Promise<KubeObject>;

@@ -52,6 +52,19 @@ export class Commentator {
       case "WATCH.SYNCED":
         log.info({ ...id, alias: event.alias }, "Watch synced");
         break;
+      case "PUBLICATION.WRITTEN":
+        if (event.writes > 0)
+          log.info({ ...id, plan: short(event.planId), writes: event.writes, ms: round(event.tookMs) }, "Published");
+        break;
+      case "PUBLICATION.REFUSED":
+        log.warn({ ...id, reason: event.reason, message: event.message }, "What is in force cannot be published");
+        break;
+      case "PUBLICATION.FAILED":
+        log.warn({ ...id, reason: event.reason, message: event.message }, "Publishing failed and is tried again");
+        break;
+      case "PUBLICATION.RECOVERED":
+        log.info(id, "Publishing goes on");
+        break;
       case "GATE.HELD":
         log.warn({ ...id, plan: short(event.planId) }, "Renders are held until HAProxy accepts one");
         break;

@@ -7,6 +7,7 @@ import type { DiscoveryEmitted, DiscoveryEvent } from "../../machines/discovery.
 import type { DriftMonitorEmitted } from "../../machines/driftMonitor.ts";
 import type { EventRecorderEmitted } from "../../machines/eventRecorder.ts";
 import type { LeadershipEmitted } from "../../machines/leadership.ts";
+import type { PublisherEmitted } from "../../machines/publisher.ts";
 import type { ReconcilerEmitted } from "../../machines/reconciler.ts";
 import type { RenderGateEmitted } from "../../machines/renderGate.ts";
 import type { SchedulerEmitted } from "../../machines/scheduler.ts";
@@ -23,6 +24,7 @@ export type ObservedEvent =
   | DriftMonitorEmitted
   | EventRecorderEmitted
   | LeadershipEmitted
+  | PublisherEmitted
   | ReconcilerEmitted
   | RenderGateEmitted
   | SchedulerEmitted

@@ -23,6 +23,8 @@ export interface MetricSources {
   /** Condition `Validated` of the configuration: its status and reason. */
   readonly validated: () => { readonly status: string; readonly reason: string } | undefined;
   readonly gatePinned: () => boolean;
+  /** What is published: objects, and how long the accepted plan has waited to be. */
+  readonly published: () => { readonly objects: number; readonly lagMs: number };
   /** Pages attached to the live page, and events that they were told in sums only. */
   readonly live: () => { readonly pages: number; readonly summarized: number };
   readonly version: string;
@@ -100,6 +102,12 @@ export class ControllerMetrics {
       configValidations: counter("haptic_config_validation_total", "Configurations that were tried", ["result"]),
       configRejected: counter("haptic_config_rejected_total", "Configurations refused, by who refused", ["validator"]),
       transitions: counter("haptic_leader_election_transitions_total", "Terms that began or ended"),
+      publications: counter("haptic_publish_total", "Publications that wrote something"),
+      publishWrites: counter("haptic_publish_writes_total", "Objects written, created or deleted by publications"),
+      publishErrors: counter("haptic_publish_errors_total", "Publications that failed or were given up, by why", [
+        "reason",
+      ]),
+      publishSeconds: histogram("haptic_publish_duration_seconds", "How long a publication took"),
       events: counter("haptic_bus_events_total", "Events of the bus by type", ["type"]),
       isLeader: gauge("haptic_leader_election_is_leader", "1 while this replica leads", (gauge) => {
         gauge.set(this.#leadingSince === undefined ? 0 : 1);
@@ -180,6 +188,12 @@ export class ControllerMetrics {
         gauge.set(sources.retained() ? 1 : 0);
       },
     );
+    gauge("haptic_publish_objects", "Objects that are published, as this leader knows them", (gauge) => {
+      gauge.set(sources.published().objects);
+    });
+    gauge("haptic_publish_lag_seconds", "How long the accepted plan has not been published; 0 = it is", (gauge) => {
+      gauge.set(sources.published().lagMs / 1_000);
+    });
     gauge("haptic_config_pinned", "1 while HAProxy refuses one plan after the other", (gauge) => {
       gauge.set(sources.gatePinned() ? 1 : 0);
     });
@@ -266,6 +280,14 @@ export class ControllerMetrics {
         counters.validations.inc();
         counters.reconciliationErrors.inc();
         return counters.validationErrors.inc();
+      case "PUBLICATION.WRITTEN":
+        if (event.writes === 0) return;
+        counters.publications.inc();
+        counters.publishWrites.inc(event.writes);
+        return counters.publishSeconds.observe(event.tookMs / 1_000);
+      case "PUBLICATION.FAILED":
+      case "PUBLICATION.REFUSED":
+        return counters.publishErrors.inc({ reason: event.reason });
       case "ITERATION.ACCEPTED":
         counters.configValidations.inc({ result: "accepted" });
         if (this.#accepted > 0) counters.iterations.inc();

@@ -18,6 +18,7 @@ const input = {
   verdictOf: () => undefined,
   statusDiffers: () => false,
   hasEvents: () => false,
+  publishing: { differs: () => false, intervalMs: () => 10_000, backoffMs: () => 1, reasonOf: () => "" },
 };
 const key = ({
   generation,
@@ -72,9 +73,16 @@ modelTests({
     { type: "TERM.ENDED", epoch: 4 },
     { type: "PODS.CHANGED", pods: [pod] },
     { type: "PODS.SETTLED" },
-    ...["coordinator", "renderGate", "scheduler", "deployer", "driftMonitor", "statusWriter", "eventRecorder"].map(
-      failed,
-    ),
+    ...[
+      "coordinator",
+      "renderGate",
+      "scheduler",
+      "deployer",
+      "driftMonitor",
+      "statusWriter",
+      "eventRecorder",
+      "publisher",
+    ].map(failed),
     restarted("term"),
   ],
 });

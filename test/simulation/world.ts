@@ -37,6 +37,8 @@ export class FakeApi implements KubeClient {
   readonly #changes = new Subject<{ readonly resource: string; readonly signal: WatchSignal }>();
   #version = 1;
   down = false;
+  /** Refuses a write with the status that this gives; undefined = it is carried out. */
+  refuses: (verb: string, resource: string) => number | undefined = () => undefined;
   /** Resources that it does not give out, with the status of its answer. */
   readonly unserved = new Map<string, number>();
 
@@ -95,11 +97,22 @@ export class FakeApi implements KubeClient {
     return Promise.resolve(object);
   }
 
-  list(target: ResourceTarget): Promise<{ items: KubeObject[]; resourceVersion: string }> {
-    return Promise.resolve({ items: [...this.#of(target.resource).values()], resourceVersion: String(this.#version) });
+  async list(
+    target: ResourceTarget,
+    { labelSelector = "" }: { labelSelector?: string } = {},
+  ): Promise<{ items: KubeObject[]; resourceVersion: string }> {
+    this.#refuseWhenDown();
+    const [label = "", value] = labelSelector.split("=");
+    const items = [...this.#of(target.resource).values()].filter(
+      ({ metadata }) => label === "" || metadata.labels?.[label] === value,
+    );
+    return { items, resourceVersion: String(this.#version) };
   }
 
-  create(target: ResourceTarget, object: KubeObject): Promise<KubeObject> {
+  async create(target: ResourceTarget, object: KubeObject): Promise<KubeObject> {
+    this.#refuse("create", target.resource);
+    if (this.at(target.resource, object.metadata.name, target.namespace) !== undefined)
+      throw new KubeError("HAPTIC_E_KUBE_CONFLICT", "it is there", { status: 409, reason: "AlreadyExists" });
     return this.#write(target, object);
   }
 
@@ -119,8 +132,13 @@ export class FakeApi implements KubeClient {
     });
   }
 
-  apply(target: ResourceTarget, object: KubeObject, options: { subresource?: string } = {}): Promise<KubeObject> {
+  async apply(target: ResourceTarget, object: KubeObject, options: { subresource?: string } = {}): Promise<KubeObject> {
+    const { subresource = "" } = options;
+    this.#refuse("apply", `${target.resource}${subresource === "" ? "" : `/${subresource}`}`);
     const held = this.at(target.resource, object.metadata.name, target.namespace);
+    const { resourceVersion } = object.metadata;
+    if (resourceVersion !== undefined && resourceVersion !== held?.metadata.resourceVersion)
+      throw new KubeError("HAPTIC_E_KUBE_CONFLICT", "written meanwhile", { status: 409 });
     return this.#write(
       target,
       { ...held, ...object, metadata: { ...held?.metadata, ...object.metadata } },
@@ -128,8 +146,20 @@ export class FakeApi implements KubeClient {
     );
   }
 
-  delete(): Promise<void> {
-    return Promise.resolve();
+  async delete(target: ResourceTarget, name: string, { uid }: { uid?: string } = {}): Promise<void> {
+    this.#refuse("delete", target.resource);
+    this.#refuseWhenDown();
+    const held = this.at(target.resource, name, target.namespace);
+    if (held === undefined) throw new KubeError("HAPTIC_E_KUBE_NOT_FOUND", "not there", { status: 404 });
+    if (uid !== undefined && uid !== held.metadata.uid)
+      throw new KubeError("HAPTIC_E_KUBE_CONFLICT", "another one", { status: 409 });
+    this.counters.writes[target.resource] = (this.counters.writes[target.resource] ?? 0) + 1;
+    this.remove(target.resource, name, target.namespace);
+  }
+
+  /** Every object of a resource. */
+  all(resource: string): readonly KubeObject[] {
+    return [...this.#of(resource).values()];
   }
 
   listWatch(target: ResourceTarget): Observable<WatchSignal> {
@@ -183,6 +213,12 @@ export class FakeApi implements KubeClient {
       },
       subresource,
     );
+  }
+
+  #refuse(verb: string, resource: string): void {
+    const status = this.refuses(verb, resource);
+    if (status !== undefined)
+      throw new KubeError("HAPTIC_E_KUBE_INVALID", `${verb} ${resource}: ${status}`, { status });
   }
 
   #refuseWhenDown(): void {
@@ -347,7 +383,12 @@ export class FakeAgent {
 export function planOf(template: string, objects: readonly KubeObject[]): RenderPlan {
   const text = `# ${template}\n${objects.map((object) => `${object.metadata.name}=${JSON.stringify(object["spec"])}\n`).join("")}`;
   const file = planFile("general/all.txt", "general", cutBlocks(text), { reloadOnChange: false });
-  return assemblePlan({ ...emptyTrees(), files: ChunkedTree.from([[file.path, file]], fileDigest) });
+  const main = planFile("haproxy.cfg", "config", cutBlocks("global\n"));
+  const files = ChunkedTree.from(
+    [file, main].map((each) => [each.path, each] as const),
+    fileDigest,
+  );
+  return assemblePlan({ ...emptyTrees(), files });
 }
 
 export interface World {

@@ -24,6 +24,7 @@ export const nodes = [
   { id: "deployer", label: "deployer", wide: [5, 1], tall: [0, 6] },
   { id: "statusWriter", label: "statusWriter", wide: [5, 3], tall: [1, 6] },
   { id: "eventRecorder", label: "eventRecorder", wide: [6, 3], tall: [1, 7] },
+  { id: "publisher", label: "publisher", wide: [7, 3], tall: [1, 8] },
   { id: "podApply", label: "podApply", wide: [6, 1], tall: [0, 7] },
   { id: "pods", label: "HAProxy pods", wide: [7, 1], tall: [0, 8], outside: "agents and HAProxy" },
 ];
@@ -78,4 +79,9 @@ export const edges = [
   { from: "controller", to: "eventRecorder", types: ["ITERATION.ACCEPTED", "ITERATION.REFUSED"] },
   { from: "coordinator", to: "eventRecorder", types: ["PLAN.RENDERED", "RENDER.FAILED"] },
   { from: "renderGate", to: "eventRecorder", types: ["PLAN.REFUSED", "GATE.RECOVERED"] },
+  { from: "coordinator", to: "publisher", types: ["PLAN.RENDERED"] },
+  { from: "renderGate", to: "publisher", types: ["PLAN.PASSED", "PLAN.REFUSED", "PLAN.UNPROVEN", "GATE.PINNED"] },
+  { from: "deployer", to: "publisher", types: ["POD.APPLIED", "POD.FAILED", "POD.REVERTED"] },
+  { from: "discovery", to: "publisher", types: ["PODS.CHANGED"] },
+  { from: "watcher", to: "publisher", types: ["PODS.LISTED"], source: "" },
 ];

@@ -1,5 +1,5 @@
 /** A controller against the embedded API, with real agents and real HAProxies, and the ingress example as its configuration. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
@@ -46,8 +46,9 @@ export async function startStage(prefix: string, podCount = 1, version: HaproxyV
   const api = await startEmbeddedApi({ host: `${prefix}.1` });
   const binary = testHaproxy(version);
   if (binary === undefined) throw new Error(`HAProxy ${version} is not installed`);
-  for (const crd of ["haproxytemplateconfigs", "haproxytemplatelibraries"]) {
-    api.objects.apply(parse(readFileSync(new URL(`../../../crds/${crd}.yaml`, import.meta.url), "utf8")) as object);
+  const crds = new URL("../../../crds/", import.meta.url);
+  for (const crd of readdirSync(crds)) {
+    api.objects.apply(parse(readFileSync(new URL(crd, crds), "utf8")) as object);
   }
   await until("the configuration's kinds are served", () => {
     try {

@@ -35,7 +35,6 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   "18-create-only-fields.yaml": ["spec.k8sResources.cache"],
   "21-validators.yaml": ["spec.validators[0]"],
   "22-leader-election.yaml": ["spec.controller.leaderElection.enabled"],
-  "23-config-publishing.yaml": ["spec.controller.configPublishing"],
   "24-logging.yaml": ["spec.logging.level"],
 };
 

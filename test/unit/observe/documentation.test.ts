@@ -22,6 +22,7 @@ const metrics = (): ControllerMetrics =>
     retained: () => true,
     validated: () => ({ status: "True", reason: "ValidationSucceeded" }),
     gatePinned: () => false,
+    published: () => ({ objects: 3, lagMs: 4_000 }),
     live: () => ({ pages: 1, summarized: 9 }),
     version: "1.2.3",
     haproxyVersion: "3.4.7",
@@ -50,6 +51,8 @@ test("figures that are kept elsewhere are read when somebody asks", async () => 
     'haptic_resource_count{type="services"} 4',
     "haptic_rejected_watched_inputs 1",
     "haptic_retained_config_active 1",
+    "haptic_publish_objects 3",
+    "haptic_publish_lag_seconds 4",
     'haptic_config_validated{status="True",reason="ValidationSucceeded"} 1',
     `haptic_build_info{version="1.2.3",haproxy_version="3.4.7",node_version="${process.versions.node}"} 1`,
   ])

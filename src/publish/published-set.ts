@@ -1,0 +1,93 @@
+/** What a plan looks like when it is published: haproxy.cfg, and an object for each other file. */
+import { sha256 } from "../plan/index.ts";
+import type { Pause, PlanFile, RenderPlan } from "../plan/index.ts";
+import type { FileReference } from "../config/index.ts";
+import { PublishError } from "../errors.ts";
+import { assertReadable, checksumOf } from "./content.ts";
+import { carrierOf, type Carrier, type FileList, fileObjectName } from "./names.ts";
+
+export interface FileObject {
+  readonly carrier: Carrier;
+  readonly name: string;
+  readonly path: string;
+  readonly checksum: string;
+  readonly file: PlanFile;
+}
+
+export interface PublishedSet {
+  readonly planId: string;
+  readonly cfg: PlanFile;
+  /** Of haproxy.cfg alone. */
+  readonly checksum: string;
+  /** Of all other files: their uses, paths and checksums. */
+  readonly setId: string;
+  readonly files: readonly FileObject[];
+  readonly totalBytes: number;
+}
+
+/** Checksums by what the plan says a file is, so that a file that stayed is not hashed again. Keeps those of the last two sets. */
+export class Checksums {
+  #former = new Map<string, string>();
+  #present = new Map<string, string>();
+
+  /** What was asked for before the former call and not since is forgotten. */
+  turn(): void {
+    this.#former = this.#present;
+    this.#present = new Map();
+  }
+
+  async of(file: PlanFile, pause: Pause): Promise<string> {
+    const key = `${file.digest} ${file.size}`;
+    const found = this.#present.get(key) ?? this.#former.get(key) ?? (await checksumOf(file, pause));
+    this.#present.set(key, found);
+    return found;
+  }
+}
+
+/** haproxy.cfg of a plan. Throws PublishError where it has none. */
+export function mainFile(plan: RenderPlan): PlanFile {
+  for (const [, file] of plan.files.entries()) if (file.kind === "config") return file;
+  throw new PublishError("Invalid", `plan ${plan.id.slice(0, 12)} has no haproxy.cfg`);
+}
+
+/** Names every object of the set. Throws PublishError for a file that cannot be published. */
+export async function describeSet(
+  plan: RenderPlan,
+  parent: { readonly name: string; readonly uid: string },
+  checksums: Checksums,
+  pause: Pause,
+): Promise<PublishedSet> {
+  const files: FileObject[] = [];
+  const cfg = mainFile(plan);
+  let totalBytes = 0;
+  let sinceHashing = 0;
+  for (const [path, file] of plan.files.entries()) {
+    totalBytes += file.size;
+    assertReadable(file);
+    // Thousands of small files are long work, too.
+    if (++sinceHashing % 64 === 0) await pause();
+    if (file.kind === "config") continue;
+    const carrier = carrierOf(file.kind, file.secret);
+    const checksum = await checksums.of(file, pause);
+    files.push({ carrier, path, checksum, file, name: fileObjectName(carrier, path, checksum, parent) });
+  }
+  const lines = files.map(({ carrier, path, checksum }) => `${carrier.list} ${carrier.kind} ${path} ${checksum}`);
+  return {
+    planId: plan.id,
+    cfg,
+    checksum: await checksums.of(cfg, pause),
+    setId: `content-sha256:${sha256(lines.sort().join("\n"))}`,
+    files,
+    totalBytes,
+  };
+}
+
+/** The lists of `status.auxiliaryFiles`; empty ones are left out. */
+export function referencesOf(
+  set: PublishedSet,
+  namespace: string,
+): { readonly setID: string } & Partial<Record<FileList, readonly FileReference[]>> {
+  const lists: Partial<Record<FileList, FileReference[]>> = {};
+  for (const { carrier, name } of set.files) (lists[carrier.list] ??= []).push({ kind: carrier.kind, name, namespace });
+  return { setID: set.setId, ...lists };
+}
