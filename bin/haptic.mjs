@@ -105,13 +105,17 @@ if (!environment.NODE_COMPILE_CACHE) {
     "compile-cache",
   );
 }
-const child = spawn(node, flags.concat([fromSource ? source : bundle], process.argv.slice(2)), {
+const args = flags.concat([fromSource ? source : bundle], process.argv.slice(2));
+// In a container process 1 is the program itself: it hears the signals, and nothing stays in memory beside it.
+if (process.env.HAPTIC_EXEC === "1" && node === process.execPath && process.execve)
+  process.execve(node, [node].concat(args), environment);
+const child = spawn(node, args, {
   // The channel carries no messages: its closing tells the child that this process is gone, however it went.
   stdio: ["inherit", "inherit", "inherit", "ipc"],
   env: environment,
 });
 
-["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"].forEach(function (name) {
+["SIGINT", "SIGTERM", "SIGUSR1", "SIGHUP", "SIGQUIT", "SIGUSR2"].forEach(function (name) {
   process.on(name, function () {
     child.kill(name);
   });

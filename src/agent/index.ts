@@ -5,6 +5,7 @@ import { pino, type Logger } from "pino";
 import manifest from "../../package.json" with { type: "json" };
 import { UsageError } from "../errors.ts";
 import { Desk, storePlan } from "./desk.ts";
+import { serveDrain, type DrainOptions } from "./drain.ts";
 import { Holding } from "./holding.ts";
 import { LocalLock } from "./local.ts";
 import { checkManifest } from "./manifest.ts";
@@ -18,6 +19,7 @@ import { wireAgent } from "./wiring.ts";
 export { agentPaths, type AgentPaths, type PathFlags } from "./options.ts";
 export { prepareStart, type Prepared, type PrepareOptions } from "./prepare.ts";
 export { askAgent } from "./local.ts";
+export { drain, type Drained } from "./drain.ts";
 
 export interface AgentOptions extends PathFlags {
   /** `host:port`, `:port` or `[v6]:port`. Port 0 chooses one. */
@@ -29,12 +31,19 @@ export interface AgentOptions extends PathFlags {
   readonly reloadIntervalMs?: number;
   /** At most 60,000 ms; default 60,000. */
   readonly reloadTimeoutMs?: number;
+  /** How a drain goes; `drainDefaults` where it is not given. */
+  readonly drain?: Partial<DrainTiming>;
   readonly log?: Logger;
   /** Milliseconds since 1970, with fractions where the platform gives them: compared with HAProxy's start time. */
   readonly now: () => number;
   /** Milliseconds that never go back. */
   readonly monotonic: () => number;
 }
+
+export type DrainTiming = Omit<DrainOptions, "workerSocket">;
+
+/** `haptic agent drain` and the agent's drain socket. */
+export const drainDefaults: DrainTiming = { quietMs: 5_000, limitMs: 45_000, ignoredFrontends: [] };
 
 export interface RunningAgent {
   /** `https://127.0.0.1:5555` */
@@ -108,7 +117,12 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       };
       return { status: 200, body: stateOf(holding, extras) };
     };
-    const reserved = reservedNames(paths.baseDir, [paths.masterSocket, paths.workerSocket, paths.localSocket]);
+    const reserved = reservedNames(paths.baseDir, [
+      paths.masterSocket,
+      paths.workerSocket,
+      paths.localSocket,
+      ...(paths.drainSocket === undefined ? [] : [paths.drainSocket]),
+    ]);
     const server = createAgentServer({
       tlsDir: options.tlsDir,
       clientName: options.tlsClientName,
@@ -148,6 +162,18 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       server.once("error", reject);
       server.listen({ port, ...(host === "" ? {} : { host }) }, resolve);
     });
+    const drains =
+      paths.drainSocket === undefined
+        ? undefined
+        : await serveDrain(
+            paths.drainSocket,
+            { ...drainDefaults, ...options.drain, workerSocket: paths.workerSocket },
+            () => {
+              log.info("HAProxy is being stopped: letting go of it");
+              holding.detach();
+              actor.send({ type: "WORKER.LOST" });
+            },
+          );
     actor.start();
     const bound = server.address() as AddressInfo;
     const url = `https://${host === "" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${bound.port}`;
@@ -157,6 +183,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       isReady: () => ready,
       close: async () => {
         actor.stop();
+        await drains?.close();
         server.closeAllConnections();
         await new Promise<void>((resolve) => server.close(() => resolve()));
         await holding.fold().catch((error: unknown) => log.error({ err: error }, "last fold failed"));

@@ -11,6 +11,8 @@ export interface AgentPaths {
   readonly workerSocket: string;
   /** The agent's own unix socket: `haptic agent state`, `health`, and the start wrapper. */
   readonly localSocket: string;
+  /** Where a preStop hook asks for the end of traffic; undefined = nowhere. */
+  readonly drainSocket: string | undefined;
 }
 
 export interface PathFlags {
@@ -19,9 +21,11 @@ export interface PathFlags {
   readonly masterSocket?: string;
   readonly workerSocket?: string;
   readonly localSocket?: string;
+  /** "" = none. */
+  readonly drainSocket?: string;
 }
 
-/** Fills in the defaults: `/etc/haproxy`, `haproxy.cfg`, `haproxy-master.sock`, `haproxy-worker.sock`, `.haptic/agent.sock`. */
+/** Fills in the defaults: `/etc/haproxy`, `haproxy.cfg`, `haproxy-master.sock`, `haproxy-worker.sock`, `.haptic/agent.sock`, `haptic-drain.sock`. */
 export function agentPaths(flags: PathFlags): AgentPaths {
   const baseDir = resolve(flags.baseDir ?? "/etc/haproxy");
   const inBase = (path: string): string => (isAbsolute(path) ? path : join(baseDir, path));
@@ -31,5 +35,6 @@ export function agentPaths(flags: PathFlags): AgentPaths {
     masterSocket: inBase(flags.masterSocket ?? "haproxy-master.sock"),
     workerSocket: inBase(flags.workerSocket ?? "haproxy-worker.sock"),
     localSocket: inBase(flags.localSocket ?? ".haptic/agent.sock"),
+    drainSocket: flags.drainSocket === "" ? undefined : inBase(flags.drainSocket ?? "haptic-drain.sock"),
   };
 }

@@ -1,19 +1,34 @@
 /** `haptic agent`: the container beside HAProxy; `prepare` is the start wrapper's step, `state` and `health` look inside. */
-import { agentPaths, askAgent, prepareStart, runAgent, type PathFlags } from "../agent/index.ts";
+import {
+  agentPaths,
+  askAgent,
+  drain,
+  drainDefaults,
+  type DrainTiming,
+  type PathFlags,
+  prepareStart,
+  runAgent,
+} from "../agent/index.ts";
 import { UsageError } from "../errors.ts";
 import { milliseconds, readFlags } from "./flags.ts";
+import { stopSignal } from "./signals.ts";
 import type { Command } from "./types.ts";
 
-const usage = `Usage: haptic agent [flags]            serve until SIGTERM or SIGINT
+const usage = `Usage: haptic agent [flags]            serve until SIGTERM, SIGUSR1 or SIGINT
        haptic agent prepare [flags]    before HAProxy starts: make the files whole, check them, print the configuration's path
        haptic agent state [flags]      what the pod holds and runs, as JSON
        haptic agent health [flags]     exit code 0 when the agent answers
+       haptic agent drain [flags]      before HAProxy is stopped: wait until nobody opens connections to it any more
 
   --base-dir DIR               the tree that the agent owns            (/etc/haproxy)
   --config FILE                HAProxy's configuration inside it       (haproxy.cfg)
   --master-socket PATH         relative to the base directory          (haproxy-master.sock)
   --worker-socket PATH         stats socket, level admin               (haproxy-worker.sock)
   --local-socket PATH          the agent's own unix socket             (.haptic/agent.sock)
+  --drain-socket PATH          answers GET /drain; "" = none           (haptic-drain.sock)
+  --drain-quiet-period TIME    no new connection for so long = drained (5s)
+  --drain-max-wait TIME        drained or not, it ends after this      (45s)
+  --drain-ignore-frontend NAME its connections do not count; repeatable
   --listen HOST:PORT           the API                                 (:5555)
   --tls-dir DIR                tls.crt, tls.key, ca.crt                (/etc/haptic/agent-tls/..data)
   --tls-client-name NAME       DNS name in the controller's certificate; needed to serve
@@ -29,6 +44,10 @@ const flagTypes = {
   "master-socket": { type: "string" },
   "worker-socket": { type: "string" },
   "local-socket": { type: "string" },
+  "drain-socket": { type: "string" },
+  "drain-quiet-period": { type: "string" },
+  "drain-max-wait": { type: "string" },
+  "drain-ignore-frontend": { type: "string", multiple: true },
   listen: { type: "string" },
   "tls-dir": { type: "string" },
   "tls-client-name": { type: "string" },
@@ -47,12 +66,18 @@ function upToAMinute(name: string, text: string | undefined): number | undefined
   return value;
 }
 
-/** Resolves at the first SIGTERM or SIGINT. */
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once("SIGTERM", () => resolve());
-    process.once("SIGINT", () => resolve());
-  });
+function drainTiming(flags: {
+  readonly "drain-quiet-period"?: string | undefined;
+  readonly "drain-max-wait"?: string | undefined;
+  readonly "drain-ignore-frontend"?: readonly string[] | undefined;
+}): DrainTiming {
+  const { quietMs, limitMs, ignoredFrontends } = drainDefaults;
+  const [quiet, limit] = [flags["drain-quiet-period"], flags["drain-max-wait"]];
+  return {
+    quietMs: quiet === undefined ? quietMs : milliseconds("--drain-quiet-period", quiet),
+    limitMs: limit === undefined ? limitMs : milliseconds("--drain-max-wait", limit),
+    ignoredFrontends: flags["drain-ignore-frontend"] ?? ignoredFrontends,
+  };
 }
 
 async function ask(paths: ReturnType<typeof agentPaths>, target: string): Promise<number> {
@@ -70,7 +95,7 @@ export const command: Command = {
   usage,
   async run(argv) {
     const [verb = ""] = argv;
-    const named = ["prepare", "state", "health"].includes(verb);
+    const named = ["prepare", "state", "health", "drain"].includes(verb);
     const flags = readFlags("agent", named ? argv.slice(1) : argv, flagTypes);
     const pathFlags: PathFlags = {
       ...(flags["base-dir"] === undefined ? {} : { baseDir: flags["base-dir"] }),
@@ -78,10 +103,19 @@ export const command: Command = {
       ...(flags["master-socket"] === undefined ? {} : { masterSocket: flags["master-socket"] }),
       ...(flags["worker-socket"] === undefined ? {} : { workerSocket: flags["worker-socket"] }),
       ...(flags["local-socket"] === undefined ? {} : { localSocket: flags["local-socket"] }),
+      ...(flags["drain-socket"] === undefined ? {} : { drainSocket: flags["drain-socket"] }),
     };
     const paths = agentPaths(pathFlags);
     if (verb === "state") return ask(paths, flags.verify === true ? "/state?verify=1" : "/state");
     if (verb === "health") return ask(paths, "/health");
+    const timing = drainTiming(flags);
+    if (verb === "drain") {
+      const asked = paths.drainSocket === undefined ? undefined : await askAgent(paths.drainSocket, "GET", "/drain");
+      // Without an agent traffic still has to end before HAProxy does.
+      const drained = asked ?? (await drain({ ...timing, workerSocket: paths.workerSocket }));
+      process.stdout.write(`${JSON.stringify(drained)}\n`);
+      return 0;
+    }
     if (verb === "prepare") {
       const prepared = await prepareStart({
         ...paths,
@@ -101,6 +135,7 @@ export const command: Command = {
       ...pathFlags,
       tlsDir: flags["tls-dir"] ?? "/etc/haptic/agent-tls/..data",
       tlsClientName: clientName,
+      drain: timing,
       now: () => performance.timeOrigin + performance.now(),
       monotonic: () => performance.now(),
       ...(flags.listen === undefined ? {} : { listen: flags.listen }),

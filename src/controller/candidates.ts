@@ -2,40 +2,52 @@
 import type { PodCandidate } from "../../machines/discovery.ts";
 import type { KubeObject } from "../stores/types.ts";
 
+interface Container {
+  readonly name: string;
+  readonly ports?: readonly { readonly containerPort: number }[];
+}
+
+interface ContainerStatus {
+  readonly name: string;
+  readonly containerID?: string;
+  readonly state?: { readonly running?: unknown };
+}
+
 interface PodShape extends KubeObject {
-  readonly spec?: {
-    readonly containers?: readonly {
-      readonly name: string;
-      readonly ports?: readonly { readonly containerPort: number }[];
-    }[];
-  };
+  readonly spec?: { readonly containers?: readonly Container[]; readonly initContainers?: readonly Container[] };
   readonly status?: {
     readonly podIP?: string;
     readonly phase?: string;
-    readonly containerStatuses?: readonly {
-      readonly name: string;
-      readonly containerID?: string;
-      readonly state?: { readonly running?: unknown };
-    }[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
   };
 }
 
+/** Whether it runs; a container whose state is not told counts as running. */
+const runs = (status: ContainerStatus | undefined): boolean =>
+  status?.state === undefined || status.state.running !== undefined;
+
 /**
- * Candidates in the order of their names. A pod has one when it is not going, has an address, runs, and the container that declares
- * the agent's port (if one does, and its status is known) runs. The id changes with the pod's uid and with that container.
+ * Candidates in the order of their names. A pod has one when it has an address, runs, and the container that declares the agent's port
+ * (if one does, and its status is known) runs; that may be a native sidecar, which stands among the init containers. A pod that is
+ * going still serves while it drains, and follows changes until the first of its containers has ended. The id changes with the pod's
+ * uid and with the agent's container.
  */
 export function candidatesOf(pods: readonly KubeObject[], agentPort: number): readonly PodCandidate[] {
   const candidates: PodCandidate[] = [];
   for (const object of pods) {
     const { metadata, spec, status } = object as PodShape;
     const address = status?.podIP;
-    if (metadata["deletionTimestamp"] !== undefined || address === undefined || address === "") continue;
+    if (address === undefined || address === "") continue;
     if (status?.phase !== undefined && status.phase !== "Running") continue;
-    const container = spec?.containers?.find(
+    const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
+    const container = containers.find(
       ({ ports }) => ports?.some(({ containerPort }) => containerPort === agentPort) === true,
     );
-    const state = status?.containerStatuses?.find(({ name }) => name === container?.name);
-    if (state?.state !== undefined && state.state.running === undefined) continue;
+    const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+    const state = statuses.find(({ name }) => name === container?.name);
+    if (!runs(state)) continue;
+    if (metadata["deletionTimestamp"] !== undefined && status?.containerStatuses?.every(runs) !== true) continue;
     candidates.push({
       id: [metadata.uid ?? `${metadata.namespace ?? ""}/${metadata.name}`, state?.containerID]
         .filter((part) => part !== undefined)

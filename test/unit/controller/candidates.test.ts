@@ -23,7 +23,7 @@ test("a pod that runs and has an address is a candidate, by name, with its agent
   ]);
 });
 
-test("no address, another phase, an agent that does not run, or a pod that goes: no candidate", () => {
+test("no address, another phase, an agent that does not run, or a pod that goes and tells nothing of its containers: no candidate", () => {
   const found = candidatesOf(
     [
       pod("a", { phase: "Running" }),
@@ -34,6 +34,43 @@ test("no address, another phase, an agent that does not run, or a pod that goes:
     5555,
   );
   assert.equal(found, []);
+});
+
+test("an agent that is a native sidecar is found among the init containers", () => {
+  const sidecar = (state: object): KubeObject => ({
+    ...pod("a", {
+      phase: "Running",
+      podIP: "10.0.0.1",
+      containerStatuses: [{ name: "haproxy", containerID: "c9", state: { running: {} } }],
+      initContainerStatuses: [{ ...running, state }],
+    }),
+    spec: { containers: [{ name: "haproxy" }], initContainers: [{ name: "agent", ports: [{ containerPort: 5555 }] }] },
+  });
+  assert.equal(
+    candidatesOf([sidecar({ running: {} })], 5555).map(({ id }) => id),
+    ["uid-a@c1"],
+  );
+  assert.equal(candidatesOf([sidecar({ terminated: {} })], 5555), []);
+});
+
+test("a pod that goes follows changes until one of its containers has ended", () => {
+  const going = (haproxy: object): readonly unknown[] =>
+    candidatesOf(
+      [
+        pod(
+          "a",
+          {
+            phase: "Running",
+            podIP: "10.0.0.1",
+            containerStatuses: [running, { name: "haproxy", containerID: "c2", state: haproxy }],
+          },
+          { deletionTimestamp: "2026-01-01T00:00:00Z" },
+        ),
+      ],
+      5555,
+    );
+  assert.is(going({ running: {} }).length, 1);
+  assert.is(going({ terminated: { exitCode: 0 } }).length, 0);
 });
 
 test("a restarted agent is another candidate", () => {
