@@ -29,6 +29,7 @@ export async function stageApply(
   manifest: Manifest,
   parts: ReadonlyMap<string, Part>,
 ): Promise<StageOutcome> {
+  await holding.settleSuspicion();
   await promoteIfValidated(holding, manifest);
   const verdict = admit(holding.model, manifest, { lkgPlanId: holding.tree.lkgPlanId });
   if (!verdict.ok) return { kind: "conflict", conflict: verdict.conflict };

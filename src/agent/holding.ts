@@ -106,7 +106,7 @@ export class Holding {
       return { intact: true };
     }
     this.model = loaded.model;
-    let intact = loaded.intact;
+    let intact = !loaded.strange && loaded.damaged.length === 0;
     for (const read of records) {
       if (!intact) break;
       const fresh = read.record.seq > (this.tree.folded?.seq ?? 0);
@@ -115,13 +115,37 @@ export class Holding {
       if (read.record.type === "entry" && !read.record.staged) this.#unfolded.push(read.record);
       if (read.record.type === "done") this.#done.set(read.record.entry, read.record.worker);
     }
-    if (!intact) {
-      this.model.seq = this.#last;
-      this.model.planId = "";
-      this.model.runningPlanId = "";
-      this.model.workerOpsPlanId = "";
-    }
+    if (!intact) this.#distrust(loaded.damaged);
     return { intact };
+  }
+
+  /** Files may have been changed or lost beside the agent; looked into before the next apply. */
+  suspect = false;
+
+  /** Whether the folded files are what they shall be. */
+  async checkFiles(): Promise<boolean> {
+    const { folded } = this.tree;
+    // A fold meanwhile has removed the folder that was read.
+    if ((await this.tree.verify()) || this.tree.folded !== folded) return true;
+    this.suspect = true;
+    return false;
+  }
+
+  /** Nothing may be under way. What is damaged is asked for anew, with everything that may hang on it. */
+  async settleSuspicion(): Promise<void> {
+    if (!this.suspect) return;
+    const damaged = await this.tree.damaged();
+    this.suspect = false;
+    if (damaged.length > 0) this.#distrust(damaged);
+  }
+
+  #distrust(damaged: readonly string[]): void {
+    this.tree.forget(damaged);
+    for (const path of damaged) this.model.files.delete(path);
+    this.model.seq = this.#last;
+    this.model.planId = "";
+    this.model.runningPlanId = "";
+    this.model.workerOpsPlanId = "";
   }
 
   /**
@@ -232,6 +256,11 @@ export class Holding {
         for (const entry of this.#done.keys()) if (entry <= set.seq) this.#done.delete(entry);
         this.#cutJournal(set.seq);
       })
+      .catch(async (error: unknown) => {
+        // What the new set was to take over is not there any more.
+        if (isLoss(error)) await this.checkFiles();
+        throw error;
+      })
       .finally(() => {
         this.#folding = undefined;
       });
@@ -289,4 +318,9 @@ export class Holding {
     this.detach();
     this.#journal?.close();
   }
+}
+
+/** A file system that is full or read-only has lost nothing. */
+function isLoss(error: unknown): boolean {
+  return error instanceof AgentTreeError || (error as NodeJS.ErrnoException).code === "ENOENT";
 }

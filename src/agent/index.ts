@@ -102,8 +102,8 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
     const readState = async (query: { verify: boolean; plan: boolean }): Promise<Answer> => {
       let violation: string | undefined;
       if (query.verify) {
-        await holding.fold();
-        if (!(await holding.tree.verify())) violation = "disk_is_the_desired_set";
+        await holding.fold().catch((error: unknown) => log.error({ err: error, what: "fold" }, "step failed"));
+        if (!(await holding.checkFiles())) violation = "disk_is_the_desired_set";
         await holding.checkWorker();
       }
       const { planId } = holding.model;

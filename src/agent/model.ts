@@ -237,6 +237,8 @@ export interface StateDocument {
   readonly pending_backends: readonly string[];
   /** Microseconds since 1970, just before the link was turned: a worker started later has loaded this set. */
   readonly folded_at: number;
+  /** Number of the folder's inode: another one tells that the tree was copied. */
+  readonly folder?: number;
   readonly files: Readonly<
     Record<string, readonly [FileKind, boolean, string, readonly (readonly [string, number])[]]>
   >;
@@ -245,7 +247,7 @@ export interface StateDocument {
 const fileJson = new WeakMap<HeldFile, string>();
 
 /** The state file's text. The files' parts are kept from fold to fold: only changed files are written anew. */
-export function encodeState(model: Model, foldedAt: number): string {
+export function encodeState(model: Model, foldedAt: number, folder: number): string {
   const head: Omit<StateDocument, "files"> = {
     format: 1,
     seq: model.seq,
@@ -261,6 +263,7 @@ export function encodeState(model: Model, foldedAt: number): string {
     pending_servers: [...model.pendingServers],
     pending_backends: [...model.pendingBackends],
     folded_at: foldedAt,
+    folder,
   };
   const files: string[] = [];
   for (const [path, file] of model.files) {

@@ -116,7 +116,8 @@ export function stateOf(holding: Holding, extras: StateExtras): AgentState {
     features: [...FEATURES],
     haproxy: info === undefined ? null : haproxyIdentity(info),
     generation: model.generation,
-    applied_plan_id: model.planId,
+    // Of files that are not what they were nobody can say which plan they are.
+    applied_plan_id: holding.suspect ? "" : model.planId,
     running_plan_id: model.runningPlanId,
     worker_ops_plan_id: model.workerOpsPlanId,
     lkg_plan_id: holding.tree.lkgPlanId,

@@ -14,6 +14,7 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
 } from "node:fs";
 import { open, readFile, rm, writeFile, type FileHandle } from "node:fs/promises";
@@ -90,10 +91,11 @@ export class Tree {
   }
 
   /**
-   * Reads the set that `current` names and hashes every block against the state file.
-   * Returns undefined when there is none; `intact` false when the files are not what the state file says.
+   * Reads the set that `current` names, or the last known good one where that is gone, and hashes every block against the state
+   * file. Returns undefined when there is none. `damaged` = paths whose files are not what the state file says. `strange` = the
+   * files may be whole, but nobody knows of what time they are: a copied tree, or not the set that was in force.
    */
-  async load(): Promise<{ model: Model; intact: boolean } | undefined> {
+  async load(): Promise<{ model: Model; damaged: string[]; strange: boolean } | undefined> {
     rmSync(this.#private("staging"), { recursive: true, force: true });
     mkdirSync(this.#private("staging"), { recursive: true, mode: 0o700 });
     this.#counter = Math.max(0, ...readdirSync(this.#private("sets")).map((name) => Number(name) || 0));
@@ -103,8 +105,14 @@ export class Tree {
       const document = readState(join(this.#private("sets"), lkgName));
       if (document !== undefined) this.#lkg = { name: lkgName, planId: document.plan_id };
     }
-    const name = readLink(this.currentDir);
-    const document = name === undefined ? undefined : readState(join(this.#private("sets"), name));
+    let name = readLink(this.currentDir);
+    let document = name === undefined ? undefined : readState(this.#setDir(name));
+    const isLost = document === undefined && this.#lkg !== undefined;
+    if (isLost) {
+      name = this.#lkg!.name;
+      document = readState(this.#setDir(name));
+      turnLink(this.currentDir, join(PRIVATE_DIR, "sets", name));
+    }
     if (name === undefined || document === undefined) return undefined;
     const model = decodeState(document);
     this.#folded = {
@@ -115,23 +123,32 @@ export class Tree {
       files: new Map(model.files),
     };
     this.#prune(model.former);
-    return { model, intact: await this.verify() };
+    const isCopied = document.folder !== undefined && document.folder !== statSync(this.#setDir(name)).ino;
+    return { model, damaged: await this.damaged(), strange: isLost || isCopied };
   }
 
-  /** Hashes the folded files; true when every block is what the state file says. */
-  async verify(): Promise<boolean> {
+  /** Hashes the folded files; the paths of those that are not what the state file says. */
+  async damaged(): Promise<string[]> {
     const folded = this.#folded;
-    if (folded === undefined) return false;
-    for (const file of folded.files.values()) {
-      const bytes = await readFile(join(this.#setDir(folded.name), file.path)).catch(() => undefined);
-      if (bytes === undefined || bytes.length !== file.size) return false;
-      let at = 0;
-      for (const block of file.blocks) {
-        if (sha256(bytes.subarray(at, at + block.size)) !== block.digest) return false;
-        at += block.size;
-      }
+    const found: string[] = [];
+    for (const file of folded?.files.values() ?? []) {
+      const bytes = await readFile(join(this.#setDir(folded!.name), file.path)).catch(() => undefined);
+      if (bytes === undefined || !isContent(file, bytes)) found.push(file.path);
     }
-    return true;
+    return found;
+  }
+
+  /** True when every folded block is what the state file says. */
+  async verify(): Promise<boolean> {
+    return this.#folded !== undefined && (await this.damaged()).length === 0;
+  }
+
+  /** These folded files are not what they were: none of their content is used again. */
+  forget(paths: readonly string[]): void {
+    if (this.#folded === undefined) return;
+    const files = new Map(this.#folded.files);
+    for (const path of paths) files.delete(path);
+    this.#folded = { ...this.#folded, files };
   }
 
   /** Writes the model as a new set and turns `current` to it. The journal's records up to `model.seq` are then spare. */
@@ -201,7 +218,8 @@ export class Tree {
       turn += 1;
       if (turn % SLICE === 0) await breathe();
     }
-    await writeFile(join(dir, STATE_FILE), encodeState(snapshot, foldedAt), { mode: 0o600 });
+    const text = encodeState(snapshot, foldedAt, statSync(dir).ino);
+    await writeFile(join(dir, STATE_FILE), text, { mode: 0o600 });
   }
 
   /** The set of another folder as it was recorded there (for roll back and last known good). */
@@ -342,6 +360,15 @@ function topLevel(paths: Iterable<string>): ReadonlySet<string> {
 /** One write may take a part only, as where the disk is nearly full; the next one then says why. */
 async function writeAll(out: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += (await out.write(bytes, at, bytes.length - at)).bytesWritten;
+}
+
+function isContent(file: HeldFile, bytes: Uint8Array): boolean {
+  if (bytes.length !== file.size) return false;
+  let at = 0;
+  return file.blocks.every((block) => {
+    at += block.size;
+    return sha256(bytes.subarray(at - block.size, at)) === block.digest;
+  });
 }
 
 function offsetsOf(file: HeldFile | undefined): Map<string, number> {

@@ -1,22 +1,122 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { rootDigest } from "../../../src/agent/blocks.ts";
+import { bootstrapModel } from "../../../src/agent/bootstrap.ts";
 import { Holding } from "../../../src/agent/holding.ts";
 import type { EntryRecord } from "../../../src/agent/journal.ts";
+import type { HeldFile } from "../../../src/agent/model.ts";
+import { blockOf } from "../../../src/plan/chunks.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "haptic-holding-"));
 test.after(() => rmSync(dir, { recursive: true, force: true }));
 
-test("what was remembered of an entry for the next worker is forgotten once it is in the files", async () => {
-  const holding = new Holding({
-    baseDir: dir,
+let bases = 0;
+function holdingAt(base: string): Holding {
+  return new Holding({
+    baseDir: base,
     config: "haproxy.cfg",
-    masterSocket: join(dir, "master.sock"),
-    workerSocket: join(dir, "worker.sock"),
+    masterSocket: join(base, "master.sock"),
+    workerSocket: join(base, "worker.sock"),
     now: () => 1,
   });
+}
+const textFile = (path: string, text: string): HeldFile => {
+  const block = blockOf(Buffer.from(text));
+  return { path, kind: "map", reload_on_change: false, digest: rootDigest([block]), size: block.size, blocks: [block] };
+};
+
+/** A tree with a good set `p1` (a.map, b.map), promoted, and then `p2` with another b.map. */
+async function twoSets(): Promise<string> {
+  bases += 1;
+  const base = join(dir, `base-${bases}`);
+  mkdirSync(base);
+  const holding = holdingAt(base);
+  await holding.recover();
+  const model = bootstrapModel({ config: "haproxy.cfg", workerSocket: "w", listenSocket: "l" });
+  for (const [planId, text] of [
+    ["p1", "first\n"],
+    ["p2", "second\n"],
+  ] as const) {
+    model.files.set("maps/a.map", textFile("maps/a.map", "a\n"));
+    model.files.set("maps/b.map", textFile("maps/b.map", text));
+    await holding.replace({ ...model, files: new Map(model.files), planId });
+    if (planId === "p1") holding.tree.promote();
+  }
+  holding.close();
+  return base;
+}
+
+/** Writes over a file's own bytes: the inode stays, as a broken disk or a careless hand leaves it. */
+const spoil = (base: string): void => writeFileSync(join(base, "current", "maps", "b.map"), "spoilt\n");
+
+test("a file that was changed or lost beside the agent makes the plan unknown, and its content is asked for anew", async () => {
+  for (const harm of [spoil, (base: string) => rmSync(join(base, "current", "maps", "b.map"))]) {
+    const base = await twoSets();
+    harm(base);
+    const holding = holdingAt(base);
+    assert.equal(await holding.recover(), { intact: false });
+    assert.is(holding.model.planId, "");
+    assert.equal([...holding.model.files.keys()].toSorted(), ["haproxy.cfg", "maps/a.map"]);
+    // The controller sends it again: what lies there now is not taken for it, although the digest is the same.
+    holding.model.files.set("maps/b.map", textFile("maps/b.map", "second\n"));
+    holding.model.planId = "p2";
+    holding.model.seq += 1;
+    await holding.fold();
+    assert.is(readFileSync(join(base, "current", "maps", "b.map"), "utf8"), "second\n");
+    assert.ok(await holding.tree.verify());
+    holding.close();
+  }
+});
+
+test("the same is noticed by a running agent, which settles it before the next apply", async () => {
+  const base = await twoSets();
+  const holding = holdingAt(base);
+  await holding.recover();
+  assert.is(await holding.checkFiles(), true);
+  rmSync(join(base, "current", "maps", "b.map"));
+  // A fold finds the file gone.
+  holding.model.seq += 1;
+  await holding.fold().then(
+    () => assert.unreachable("there is nothing to link"),
+    (error: Error) => assert.match(error.message, /ENOENT/),
+  );
+  assert.is(holding.suspect, true);
+  await holding.settleSuspicion();
+  assert.is(holding.suspect, false);
+  assert.is(holding.model.planId, "");
+  assert.not(holding.model.files.has("maps/b.map"));
+  holding.close();
+});
+
+test("where the set in force is gone the last good one takes its place, of an unknown plan", async () => {
+  const base = await twoSets();
+  const inForce = readlinkSync(join(base, "current"));
+  rmSync(join(base, inForce), { recursive: true });
+  const holding = holdingAt(base);
+  assert.equal(await holding.recover(), { intact: false });
+  assert.is(holding.model.planId, "");
+  assert.is(readFileSync(join(base, "current", "maps", "b.map"), "utf8"), "first\n");
+  holding.close();
+});
+
+test("an old copy of the tree is known by its folders: what the worker runs by now is not what it says", async () => {
+  const base = await twoSets();
+  const copy = `${base}-copy`;
+  cpSync(base, copy, { recursive: true, verbatimSymlinks: true });
+  rmSync(base, { recursive: true });
+  renameSync(copy, base);
+  const holding = holdingAt(base);
+  assert.equal(await holding.recover(), { intact: false });
+  assert.is(holding.model.planId, "");
+  assert.equal([...holding.model.files.keys()].toSorted(), ["haproxy.cfg", "maps/a.map", "maps/b.map"]);
+  holding.close();
+});
+
+test("what was remembered of an entry for the next worker is forgotten once it is in the files", async () => {
+  const holding = holdingAt(dir);
   await holding.recover();
   const worker = { pid: 1, startMicros: 1 };
   const entry: EntryRecord = {
