@@ -13,7 +13,7 @@ import { analyse, print } from "./emit/print.ts";
 import { natives } from "./functions/registry.ts";
 import { TemplateFault } from "./runtime/faults.ts";
 import { globMatches } from "./runtime/glob.ts";
-import { compileInRealm } from "./runtime/realm.ts";
+import { compileInRealm, TOOL_NAMES } from "./runtime/realm.ts";
 import type { Unit } from "./runtime/runtime.ts";
 import { makeProblem, type Place } from "./syntax/problems.ts";
 import { parseInSteps } from "./syntax/parser.ts";
@@ -116,7 +116,7 @@ export class Compiler extends Eta {
       compileToString: (key: string) => this.#printed.get(key)!.text,
       compile: (key: string) => {
         const { number } = this.#printed.get(key)!;
-        const unit = compileInRealm(this.compileToString(key), ["F"], `haptic-unit-${number}`)(natives.table) as Unit;
+        const unit = compileInRealm(this.compileToString(key), natives.table, `haptic-unit-${number}`) as Unit;
         // Eta calls templates with the data first; ours is the run.
         return (runtime: Parameters<Unit>[0]) => unit(runtime);
       },
@@ -393,8 +393,9 @@ export class Compiler extends Eta {
       ";\n",
     ]);
     const functions = [...unit.natives].map((name) => `const F_${name} = F.${name};\n`);
-    const head: Code = ['"use strict";\n', functions, "return function* ($) {\nlet $r;\n"];
-    const code: Code = [head, globals, imports, body, "};\n"];
+    const bound = unit.bound.size === 0 ? "" : `let ${[...unit.bound.values()].join(", ")};\n`;
+    const head: Code = ['"use strict";\n', TOOL_NAMES, functions, "return function* ($) {\nlet $r;\n"];
+    const code: Code = [head, globals, bound, imports, body, "};\n"];
     analyse(code);
     yield;
     const printed = print(code);

@@ -271,19 +271,19 @@ export abstract class Assignments extends Calls {
       return undefined;
     if (symbol.type.kind !== "slice" && symbol.type.kind !== "any") return undefined;
     const { type } = this.appendTypes(symbol.type, first.at);
-    const items = commas(this.appended(right, type));
+    const parts = this.appended(right, type);
+    const items = commas(parts);
     symbol.appended = true;
     const { js } = symbol;
     return [
       `if (${js}$o) `,
       this.site(right.at),
-      `${js} = $.push(${js}, [`,
-      items,
-      `]); else { ${js} = `,
+      parts.length === 1 ? [`$.pushOne(${js}, `, items] : [`$.push(${js}, [`, items, "]"],
+      `); else { ${js} = `,
       this.site(right.at),
       `$.append(${js}, [`,
       items,
-      `]); ${js}$o = true; }\n`,
+      `]); ${js}$o = $.owned(${js}); }\n`,
     ];
   }
 

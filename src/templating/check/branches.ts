@@ -116,6 +116,7 @@ export abstract class Branches extends Output {
     let keyType: Type = INT;
     let valueType: Type = ANY;
     let source: Code;
+    let checked: Code = "";
     let key: Code = i;
     let value: Code = `${list}[${i}]`;
     const named = (x: Expression | undefined): boolean => x !== undefined && !(x.kind === "name" && x.name === "_");
@@ -129,7 +130,8 @@ export abstract class Branches extends Output {
       if (type.kind === "slice" || type.kind === "array") valueType = type.element;
       // The range of an array goes over a copy.
       const copied: Code = type.kind === "array" && named(n.value) ? ["$.copy(", subject.code, ")"] : subject.code;
-      source = [this.site(n.subject.at), "$.list(", copied, ")"];
+      source = copied;
+      checked = [`if (!R_isArray(${list})) `, this.site(n.subject.at), `${list} = $.list(${list});\n`];
     }
     const length = key === i ? `${list}.length` : `${list}.values.length`;
     // The variables of the loop are not those of its else.
@@ -145,9 +147,10 @@ export abstract class Branches extends Output {
       const body = this.inLoop(n.label, true, js, () => this.block(n.body));
       return [
         "{\n",
-        `const ${list} = `,
+        `let ${list} = `,
         source,
         ";\n",
+        checked,
         `${js}: for (let ${i} = 0, ${i}$n = ${length}; ${i} < ${i}$n; ${i}++) {\n`,
         this.tick(n.at),
         bindings,

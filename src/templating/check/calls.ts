@@ -34,13 +34,21 @@ function evident(x: Expression): boolean {
   return x.kind === "string" || x.kind === "int" || x.kind === "float" || x.kind === "rune" || x.kind === "name";
 }
 
-const IS_LIST = "$.isList($r = ";
+const IS_LIST = "R_isArray($r = ";
 /** Functions that give most arguments as they are, and how that is told. */
 const IN_PLACE: ReadonlyMap<string, string> = new Map([
   ["dig", ""],
   ["toSlice", IS_LIST],
   ["tostring", "typeof ($r = "],
+  ["toint", "typeof ($r = "],
 ]);
+/** What follows the argument in that test. */
+const TESTS: Readonly<Record<string, string>> = {
+  toSlice: ")",
+  tostring: ') === "string"',
+  // Of numbers, those of 32 bits: they are whole, and no negative zero is among them that would show.
+  toint: ') === "number" && ($r | 0) === $r',
+};
 
 /** A key that emitted code may read in place. */
 const plainKey = (key: string): boolean => !hostileNames.has(key) && !/^\d/.test(key);
@@ -254,15 +262,7 @@ export abstract class Calls extends Rendering {
       return this.outcome(
         type.results,
         wanted,
-        () => [
-          "(",
-          known,
-          args[0]!,
-          known === IS_LIST ? ")" : ') === "string"',
-          " ? $r : ",
-          site,
-          `F_${name}($, $.plain($r)))`,
-        ],
+        () => ["(", known, args[0]!, TESTS[name]!, " ? $r : ", site, `F_${name}($, $.plain($r)))`],
         () => "",
         x.at,
         name,
@@ -298,11 +298,15 @@ export abstract class Calls extends Rendering {
     const name = `${hostName}.${fn.name}`;
     const args = this.args(name, type, x, true);
     const withError = type.results.length === 2 && type.results[1]!.kind === "error";
-    const target: Code = [object.code, `, ${literal(hostName)}, ${literal(fn.name)}, [`, commas(args), "]"];
-    const plain: Code = [this.site(x.at), "$.method(", target, ")"];
-    let code: Code = plain;
-    if (method.reads) code = ["(", { node: "read", code: plain, place: this.place(x.at) }, " ?? null)"];
-    else if (method.suspends) code = ["(", { node: "delegate", code: plain }, " ?? null)"];
+    const named: Code = [object.code, `, ${literal(hostName)}, ${literal(fn.name)}`];
+    const target: Code = [named, ", [", commas(args), "]"];
+    const plain = this.methodOf(object, fn.name, named, args, x.at);
+    const answer: Code = method.reads
+      ? { node: "read", code: plain, place: this.place(x.at) }
+      : method.suspends
+        ? { node: "delegate", code: plain }
+        : plain;
+    const code: Code = ["(", answer, " ?? null)"];
     const pair: Code = withError
       ? [this.site(x.at), "$.attemptMethod(", target, ", ", this.zero(type.results[0]!), ")"]
       : code;
@@ -314,6 +318,14 @@ export abstract class Calls extends Rendering {
       x.at,
       name,
     );
+  }
+
+  /** A call of a host's method. Where the object is always the same, its method is looked up once a run. */
+  private methodOf(object: Value, name: string, named: Code, args: readonly Code[], at: number): Code {
+    const site = this.site(at);
+    if (object.path === undefined) return [site, "$.method(", named, ", [", commas(args), "])"];
+    const bound = this.boundMethod(`${object.path}.${name}`);
+    return ["(", bound, ` ?? (${bound} = `, site, "$.bound(", named, ")))", site, "(", commas(args), ")"];
   }
 
   private macroCall(name: string, macro: MacroInfo, x: Call): Value {
@@ -382,6 +394,7 @@ export abstract class Calls extends Rendering {
         if (type.kind === "array") return this.constantValue(BigInt(type.length), INT);
         if (!isString(type) && type.kind !== "slice" && type.kind !== "map" && type.kind !== "any")
           this.fail(x.args[0]!.at, `invalid argument for ${name}: ${typeName(type)} has no length`);
+        if (type.kind === "slice") return { code: ["($r = ", value.code, ", $r === null ? 0 : $r.length)"], type: INT };
         return { code: [this.site(x.at), "$.len(", value.code, ")"], type: INT };
       }
       case "append": {

@@ -158,7 +158,7 @@ export abstract class Expressions extends Composites {
       return this.call(listOf(name, at), 1);
     // A function of the host is no value: it is called with arguments that were checked here.
     if (type?.kind === "func") this.fail(at, `${name} must be called`, `write ${name}(…), or a lambda that calls it`);
-    if (type !== undefined) return { code: this.global(name), type };
+    if (type !== undefined) return { code: this.global(name), type, path: this.global(name) };
     const native = this.host.natives.get(name);
     if (native !== undefined) return { code: `$.native(${literal(name)})`, type: native.type };
     if (BUILTINS.has(name)) this.fail(at, `${name} must be called`);
@@ -241,6 +241,7 @@ export abstract class Expressions extends Composites {
         return {
           code: [this.site(x.at), "$.member(", object.code, `, ${literal(type.name)}, ${literal(x.name)})`],
           type: member,
+          ...(object.path === undefined ? {} : { path: `${object.path}.${x.name}` }),
         };
       if (host.methods.has(x.name))
         this.fail(x.at, `method ${typeName(type)}.${x.name} must be called`, `write .${x.name}(…)`);
@@ -337,7 +338,7 @@ export abstract class Expressions extends Composites {
       const at: Code = constant === undefined ? index.code : constantCode(constant);
       if (isString(type)) return { code: [this.site(x.at), "$.byteAt(", object.code, ", ", at, ")"], type: UINT8 };
       return {
-        code: [this.site(x.at), "$.at(", object.code, ", ", at, ")"],
+        code: [this.site(x.at), "R_at($, ", object.code, ", ", at, ")"],
         type: (type as Type & { kind: "slice" | "array" }).element,
       };
     }

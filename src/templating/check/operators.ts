@@ -161,7 +161,7 @@ export abstract class Operators extends UnitContext {
     if (value.type.kind === "object") return ["($.nonZero(", value.code, ") !== null)"];
     if (isString(value.type)) return ["(", value.code, ' !== "")'];
     if (isNumber(value.type)) return ["(", value.code, " !== 0)"];
-    return ["$.truthy(", value.code, ")"];
+    return ["R_truthy($, ", value.code, ")"];
   }
 
   protected logical(op: string, left: Value, right: Value, at: number): Value {
@@ -286,7 +286,20 @@ export abstract class Operators extends UnitContext {
         this.mismatch("+", left, right, at);
       return ["$.text(", side.type.kind === "untyped" ? this.convert(side, ANY, at, "operation") : side.code, ")"];
     };
-    return { code: [this.site(at), "$.cat(", text(left), ", ", text(right), ")"], type: STRING };
+    const constant = whole(left.constant, -1) ?? whole(right.constant, 0);
+    const code: Code =
+      constant === undefined
+        ? [this.site(at), "$.cat(", text(left), ", ", text(right), ")"]
+        : [
+            "(($r = ",
+            text(left),
+            " + ",
+            text(right),
+            ").length > 1024 ? ",
+            this.site(at),
+            `$.grown($r, ${constant}) : $r)`,
+          ];
+    return { code, type: STRING };
   }
 
   private numbers(op: string, left: Value, right: Value, at: number): Value {
@@ -403,7 +416,7 @@ export abstract class Operators extends UnitContext {
       if (primitive !== undefined)
         return { code: ["(", left.code, op === "==" ? " === " : " !== ", right.code, ")"], type: BOOL };
       return {
-        code: [this.site(at), op === "==" ? "" : "!", "$.equal(", left.code, ", ", right.code, ")"],
+        code: [this.site(at), op === "==" ? "" : "!", "R_equal($, ", left.code, ", ", right.code, ")"],
         type: BOOL,
       };
     }
@@ -496,12 +509,22 @@ export abstract class Operators extends UnitContext {
   }
 }
 
+/**
+ * Length of a constant text whose first or last character is no byte of a part of a character, which might belong together
+ * with what the text is put to.
+ */
+function whole(constant: Constant | undefined, at: 0 | -1): number | undefined {
+  if (typeof constant !== "string" || constant === "") return undefined;
+  const unit = constant.charCodeAt(at === 0 ? 0 : constant.length - 1);
+  return unit >= 0xd800 && unit <= 0xdfff ? undefined : constant.length;
+}
+
 /** int and int64: what the runtime's plain operators work on. */
 const isWord = (t: Type): boolean => t.kind === "basic" && (t.name === "int" || t.name === "int64");
 
 const WORD_OPERATORS: ReadonlyMap<string, string> = new Map([
-  ["+", "$.plus("],
-  ["-", "$.minus("],
+  ["+", "R_plus($, "],
+  ["-", "R_minus($, "],
   ["*", "$.multiply("],
   ["/", "$.divide("],
   ["%", "$.modulo("],

@@ -56,4 +56,6 @@ export interface Value {
   readonly constant?: Constant;
   /** Types of all results when the code yields an array of several. */
   readonly results?: readonly Type[];
+  /** Of host objects that are the same all through a run: what leads to them. */
+  readonly path?: string;
 }

@@ -70,6 +70,8 @@ export abstract class UnitContext {
   readonly globals = new Map<string, string>();
   /** Functions the unit calls: each becomes a constant, which V8 can inline. */
   readonly natives = new Set<string>();
+  /** Methods of host objects that are the same all through a run, by what leads to them, and how they are named. */
+  readonly bound = new Map<string, string>();
   /** Imported units by key, in order of first use. */
   readonly imports = new Map<string, string>();
   /** Incremental snippets whose output this unit mounts, in order. */
@@ -137,6 +139,16 @@ export abstract class UnitContext {
     if (js === undefined) {
       js = this.fresh(`g_${name.replace(/\W/gu, "$")}`);
       this.globals.set(name, js);
+    }
+    return js;
+  }
+
+  /** The variable that holds a method of a host object once it was called. */
+  protected boundMethod(path: string): string {
+    let js = this.bound.get(path);
+    if (js === undefined) {
+      js = this.fresh("m");
+      this.bound.set(path, js);
     }
     return js;
   }

@@ -144,9 +144,10 @@ export function print(code: Code): Printed {
         emit(node.args);
         return put("]))");
       case "read":
-        put("($.pending($r = ");
+        // A name that pending reads have; whether it is one is asked only then.
+        put("(($r = ");
         emit(node.code);
-        put(") ? ");
+        put(")?.suspension !== undefined && $.pending($r) ? ");
         offsets.push(length);
         places.push(node.place);
         return put("$.answered(yield $r.suspension) : $r)");
@@ -165,7 +166,7 @@ export function print(code: Code): Printed {
           emit(node.body);
           return put("})())");
         }
-        put("(() => {\n");
+        put("(() => {\nlet $r;\n");
         emit(node.body);
         return put("})()");
       case "lambda":

@@ -17,10 +17,12 @@ export function scalarText(v: unknown, fn: string): string {
 
 /** A whole number read strictly (no blanks), or 0. */
 export function integerOf(v: unknown): Integer {
+  if (typeof v === "number" && Number.isSafeInteger(v)) return v;
   const number = numberIn(v);
   if (typeof number === "bigint") return number;
   if (number !== undefined) return Math.abs(number) < 2 ** 63 ? short(BigInt(Math.trunc(number))) : 0;
   if (typeof v !== "string" || !/^[+-]?\d+$/.test(v)) return 0;
+  if (v.length < 16) return Number(v) + 0;
   const value = BigInt(v.startsWith("+") ? v.slice(1) : v);
   return BigInt.asIntN(64, value) === value ? short(value) : 0;
 }

@@ -104,6 +104,13 @@ export abstract class Budget {
     return a + b;
   }
 
+  /** A text that grew by `shorter` units at most, where nothing has to be joined. */
+  grown(text: string, shorter: number): string {
+    if (text.length > MAX_TEXT) this.chargeText(text.length);
+    this.chargeText(shorter);
+    return text;
+  }
+
   #checkHeap(): void {
     this.#looks = 0;
     const heap = getHeapStatistics();

@@ -65,7 +65,10 @@ export abstract class Collections extends Operations {
   /** One step of dig: a member of a map, or nil. */
   dug(map: unknown, key: unknown): unknown {
     if (typeof map !== "object" || map === null || Array.isArray(map)) return null;
-    return text.entryOf(map, nameOf(key));
+    if (map instanceof Map || typeof key !== "string" || key === "__proto__") return text.entryOf(map, nameOf(key));
+    // In one piece, for it is asked most often for what is not there.
+    const value = (map as Record<string, unknown>)[key];
+    return value === undefined || !Object.hasOwn(map, key) ? null : value;
   }
 
   get(map: unknown, key: unknown, zero: unknown): unknown {
@@ -242,13 +245,19 @@ export abstract class Collections extends Operations {
     if (length > MAX_LIST) throw new LimitFault(`a list gets more than ${MAX_LIST} elements`);
   }
 
-  /** An append to a list that nothing else holds. */
-  push(list: unknown[], items: readonly unknown[]): unknown[] {
-    if (isView(list)) return this.append(list, items);
+  /** An append to a list that nothing else holds, and that is no view. */
+  push(list: unknown[], items: readonly unknown[]): void {
+    for (const item of items) this.pushOne(list, item);
+  }
+
+  pushOne(list: unknown[], item: unknown): void {
     this.charge(1);
-    this.#bounded(list.length + items.length);
-    for (const item of items) list.push(item);
-    return list;
+    this.#bounded(list.push(item));
+  }
+
+  /** Whether a list that was just made may be pushed to: a view must not grow over what follows it. */
+  owned(list: unknown[]): boolean {
+    return !isView(list);
   }
 
   copyItems(target: unknown, from: unknown): number {

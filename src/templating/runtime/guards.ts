@@ -19,15 +19,18 @@ const BUILT_INS = [
 ];
 
 /** Names that some built-in prototype or promise-like value answers to: such members are read by a guarded helper only. */
-export const hostileNames: ReadonlySet<string> = new Set([
-  ...BUILT_INS.flatMap((constructor) => Object.getOwnPropertyNames(constructor.prototype)),
-  "then",
-  "toJSON",
-  "caller",
-  "callee",
-  "arguments",
-  "prototype",
-]);
+export const hostileNames: ReadonlySet<string> = new Set(
+  [
+    ...BUILT_INS.flatMap((constructor) => Object.getOwnPropertyNames(constructor.prototype)),
+    "then",
+    "toJSON",
+    "caller",
+    "callee",
+    "arguments",
+    "prototype",
+    // Functions and errors answer to these, with a mere text. No value of a template is one, and members often have them.
+  ].filter((name) => name !== "name" && name !== "message"),
+);
 
 const has = (object: object, key: string): boolean => Object.hasOwn(object, key);
 

@@ -1,10 +1,49 @@
 /** A bare realm for emitted code: no globals, frozen intrinsics, no code from strings. */
 import vm from "node:vm";
 
-let shared: vm.Context | undefined;
+/**
+ * Small functions of the realm itself. V8 inlines no call from one realm into another, so what is cheap and frequent is told
+ * here, and only what is rare asks the runtime `$`.
+ */
+const TOOLS = `(() => {
+  const { isArray } = Array;
+  return {
+    isArray,
+    plus: ($, a, b) => {
+      if (typeof a === "number" && typeof b === "number") {
+        const sum = a + b;
+        if (sum <= 9007199254740991 && sum >= -9007199254740991) return sum;
+      }
+      return $.plus(a, b);
+    },
+    minus: ($, a, b) => {
+      if (typeof a === "number" && typeof b === "number") {
+        const difference = a - b;
+        if (difference <= 9007199254740991 && difference >= -9007199254740991) return difference;
+      }
+      return $.minus(a, b);
+    },
+    at: ($, list, i) =>
+      isArray(list) && typeof i === "number" && i >= 0 && i < list.length && i % 1 === 0 ? list[i] : $.at(list, i),
+    equal: ($, a, b) => (typeof a !== "object" && typeof a === typeof b ? a === b : $.equal(a, b)),
+    truthy: ($, v) => (typeof v === "boolean" ? v : typeof v === "string" ? v !== "" : $.truthy(v)),
+  };
+})()`;
 
-function bareRealm(): vm.Context {
+/** Head of every unit: the realm's functions under the names that emitted code uses. */
+export const TOOL_NAMES =
+  "const { isArray: R_isArray, plus: R_plus, minus: R_minus, at: R_at, equal: R_equal, truthy: R_truthy } = R;\n";
+
+interface Realm {
+  readonly context: vm.Context;
+  readonly tools: unknown;
+}
+
+let shared: Realm | undefined;
+
+function bareRealm(): Realm {
   const context = vm.createContext(Object.create(null) as object, { codeGeneration: { strings: false, wasm: false } });
+  const tools: unknown = vm.runInContext(TOOLS, context, { filename: "haptic-tools" });
   // The intrinsics are frozen before the names that lead to them are removed; only NaN, Infinity and undefined remain.
   vm.runInContext(
     `(() => {
@@ -18,15 +57,18 @@ function bareRealm(): vm.Context {
     })()`,
     context,
   );
-  return context;
+  return { context, tools };
 }
 
-/** Compiles emitted text to a function of the given parameters. The one place where templates become code. */
-export function compileInRealm(
-  text: string,
-  params: readonly string[],
-  filename: string,
-): (...args: unknown[]) => unknown {
+/**
+ * Compiles the text of a unit, in which `F` are the functions of the language and `R` those of the realm. The one place
+ * where templates become code.
+ */
+export function compileInRealm(text: string, natives: unknown, filename: string): unknown {
   shared ??= bareRealm();
-  return vm.compileFunction(text, params, { filename, parsingContext: shared }) as (...args: unknown[]) => unknown;
+  const unit = vm.compileFunction(text, ["F", "R"], { filename, parsingContext: shared.context }) as (
+    natives: unknown,
+    tools: unknown,
+  ) => unknown;
+  return unit(natives, shared.tools);
 }

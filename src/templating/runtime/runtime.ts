@@ -164,9 +164,11 @@ export class Runtime extends Collections {
   }
 
   method(object: unknown, type: string, name: string, args: readonly unknown[]): unknown {
-    const run = HostObject.method(object, type, name) as (...args: readonly unknown[]) => unknown;
-    const result = args.length === 2 ? run(args[0], args[1]) : run(...args);
-    return result === undefined ? null : result;
+    return (HostObject.method(object, type, name) as (...args: readonly unknown[]) => unknown)(...args);
+  }
+
+  bound(object: unknown, type: string, name: string): HostMethod {
+    return HostObject.method(object, type, name);
   }
 
   attemptMethod(

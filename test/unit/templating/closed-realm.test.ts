@@ -190,7 +190,7 @@ test("even raw JavaScript in the realm finds no globals and cannot make code", (
     "console",
     "require",
   ]) {
-    assert.is(compileInRealm(`return typeof ${name}`, [], "probe")(), "undefined", name);
+    assert.is(compileInRealm(`return typeof ${name}`, {}, "probe"), "undefined", name);
   }
   for (const code of [
     '(function () {}).constructor("return 1")()',
@@ -198,15 +198,18 @@ test("even raw JavaScript in the realm finds no globals and cannot make code", (
     '(async () => {}).constructor("return 1")',
     '[].map.constructor("return 1")',
   ]) {
-    assert.throws(compileInRealm(`return ${code}`, [], "probe"), (error: Error) => error.name === "EvalError");
+    assert.throws(
+      () => compileInRealm(`return ${code}`, {}, "probe"),
+      (error: Error) => error.name === "EvalError",
+    );
   }
-  assert.throws(compileInRealm('"use strict"; Array = 1', [], "probe"));
+  assert.throws(() => compileInRealm('"use strict"; Array = 1', {}, "probe"));
   assert.throws(
-    compileInRealm('"use strict"; [].constructor.prototype.map = 1', [], "probe"),
+    () => compileInRealm('"use strict"; [].constructor.prototype.map = 1', {}, "probe"),
     (error: Error) => error.name === "TypeError",
   );
   assert.throws(
-    compileInRealm('"use strict"; ({}).constructor.prototype.x = 1', [], "probe"),
+    () => compileInRealm('"use strict"; ({}).constructor.prototype.x = 1', {}, "probe"),
     (error: Error) => error.name === "TypeError",
   );
 });
