@@ -1,13 +1,14 @@
 /**
  * The root: which component lives how long.
  *
- * process: configLoader, discovery, leadership (and the watchers, shared by reference count).
+ * process: configLoader, discovery, leaderElection (and the watchers, shared by reference count).
  * iteration (one accepted configuration): reconciler.
  * term (this replica leads): coordinator, scheduler, deployer, renderGate, driftMonitor, statusWriter, eventRecorder,
  * publisher.
+ * between terms (it follows): warmer, which renders for the graph's sake only.
  *
- * Reads: CONFIG.LOADED, RESOURCES.CHANGED, PODS.CHANGED, PODS.SETTLED, TERM.BEGAN, TERM.ENDED.
- * Emits: ITERATION.ACCEPTED, ITERATION.REFUSED.
+ * Reads: CONFIG.LOADED, RESOURCES.CHANGED, PODS.CHANGED, PODS.SETTLED, TERM.BEGAN, TERM.ENDED, CONTROLLER.STOPPING.
+ * Emits: ITERATION.ACCEPTED, ITERATION.REFUSED, CONTROLLER.STOPPED.
  *
  * A new configuration is tried beside the serving one (compile, sync its watches, render, `haproxy -c`) and takes over only when it
  * passed. A refusal that depends on watched objects (a template that fails on one) is tried again after they changed.
@@ -21,8 +22,8 @@ import { discoveryMachine } from "./discovery.ts";
 import type { PodRef, PodsChanged, PodsSettled } from "./discovery.ts";
 import { driftMonitorMachine } from "./driftMonitor.ts";
 import { eventRecorderMachine } from "./eventRecorder.ts";
-import { leadershipMachine } from "./leadership.ts";
-import type { LeadershipEmitted } from "./leadership.ts";
+import { leaderElectionMachine } from "./leaderElection.ts";
+import type { ControllerStopping, LeaderElectionEmitted } from "./leaderElection.ts";
 import { publisherMachine } from "./publisher.ts";
 import type { PublisherInput } from "./publisher.ts";
 import { reconcilerMachine } from "./reconciler.ts";
@@ -30,6 +31,7 @@ import { renderGateMachine } from "./renderGate.ts";
 import type { CheckVerdict } from "./renderGate.ts";
 import { schedulerMachine } from "./scheduler.ts";
 import { statusWriterMachine } from "./statusWriter.ts";
+import { warmerMachine } from "./warmer.ts";
 import type { WatcherEmitted } from "./watcher.ts";
 
 export type RefusalReason = "ConfigInvalid" | "HAProxyValidationFailed";
@@ -64,14 +66,17 @@ export type ControllerEmitted =
       readonly generation: number;
       readonly reason: RefusalReason;
       readonly message: string;
-    };
+    }
+  /** The term is over and the Lease given back: the process may end. */
+  | { readonly type: "CONTROLLER.STOPPED" };
 
 export type ControllerEvent =
   | Extract<ConfigLoaderEmitted, { type: "CONFIG.LOADED" }>
   | Extract<WatcherEmitted, { type: "RESOURCES.CHANGED" }>
   | PodsChanged
   | PodsSettled
-  | Extract<LeadershipEmitted, { type: "TERM.BEGAN" | "TERM.ENDED" }>
+  | Extract<LeaderElectionEmitted, { type: "TERM.BEGAN" | "TERM.ENDED" }>
+  | ControllerStopping
   | { readonly type: "ITERATION.INSTALLED" };
 
 export const controllerReads = [
@@ -81,10 +86,13 @@ export const controllerReads = [
   "PODS.SETTLED",
   "TERM.BEGAN",
   "TERM.ENDED",
+  "CONTROLLER.STOPPING",
 ] as const;
 
 export interface ControllerInput {
   readonly backoffMs: (attempt: number) => number;
+  readonly contestMs: (times: number) => number;
+  readonly jitter: (ms: number) => number;
   readonly verdictOf: (planId: string) => CheckVerdict | undefined;
   readonly statusDiffers: () => boolean;
   readonly hasEvents: () => boolean;
@@ -117,7 +125,7 @@ export const controllerMachine = setup({
   actors: {
     configLoader: configLoaderMachine,
     discovery: discoveryMachine,
-    leadership: leadershipMachine,
+    leaderElection: leaderElectionMachine,
     trial: fromPromise<TrialReply, { version: string; generation: number }>(() =>
       Promise.reject(new Error("the trial actor is provided by the wiring")),
     ),
@@ -130,6 +138,7 @@ export const controllerMachine = setup({
     statusWriter: statusWriterMachine,
     eventRecorder: eventRecorderMachine,
     publisher: publisherMachine,
+    warmer: warmerMachine,
   },
   actions: {
     noteConfig: assign((_, params: { version: string; generation: number }) => params),
@@ -160,6 +169,7 @@ export const controllerMachine = setup({
       generation: context.generation,
       ...params,
     })),
+    announceStopped: emit({ type: "CONTROLLER.STOPPED" }),
     reportComponent: (_args, _params: { component: string; message: string }) => {},
   },
   guards: {
@@ -308,20 +318,35 @@ export const controllerMachine = setup({
       states: {
         running: {
           invoke: {
-            id: "leadership",
-            src: "leadership",
-            input: ({ context }) => ({ backoffMs: context.backoffMs }),
-            onError: { target: "failed", actions: { type: "reportComponent", params: failure("leadership") } },
+            id: "leaderElection",
+            src: "leaderElection",
+            input: ({ context: { backoffMs, contestMs, jitter } }) => ({ backoffMs, contestMs, jitter }),
+            onDone: "stopped",
+            onError: { target: "failed", actions: { type: "reportComponent", params: failure("leaderElection") } },
           },
         },
-        failed: { after: { componentRestart: "running" } },
+        failed: { after: { componentRestart: "running" }, on: { "CONTROLLER.STOPPING": "stopped" } },
+        stopped: { entry: "announceStopped" },
       },
     },
     term: {
       initial: "following",
       on: { "TERM.ENDED": ".following" },
       states: {
-        following: { on: { "TERM.BEGAN": "leading" } },
+        following: {
+          on: { "TERM.BEGAN": "leading" },
+          initial: "warming",
+          states: {
+            warming: {
+              invoke: {
+                id: "warmer",
+                src: "warmer",
+                onError: { target: "failed", actions: { type: "reportComponent", params: failure("warmer") } },
+              },
+            },
+            failed: { after: { componentRestart: "warming" } },
+          },
+        },
         leading: {
           invoke: [
             {

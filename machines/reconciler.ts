@@ -12,7 +12,7 @@ import { emit, setup } from "xstate";
 import type { WatcherEmitted } from "./watcher.ts";
 import type { PodsChanged } from "./discovery.ts";
 import type { DriftMonitorEmitted } from "./driftMonitor.ts";
-import type { LeadershipEmitted } from "./leadership.ts";
+import type { LeaderElectionEmitted } from "./leaderElection.ts";
 
 export type TriggerReason =
   | "configuration"
@@ -32,7 +32,7 @@ export type ReconcilerEmitted = {
 export type ReconcilerEvent =
   | Extract<WatcherEmitted, { type: "RESOURCES.CHANGED" | "WATCH.SYNCED" }>
   | PodsChanged
-  | Extract<LeadershipEmitted, { type: "TERM.BEGAN" }>
+  | Extract<LeaderElectionEmitted, { type: "TERM.BEGAN" }>
   | DriftMonitorEmitted;
 
 export const reconcilerReads = [

@@ -1,6 +1,8 @@
 /** `haptic run`: the controller, in a cluster or beside one. */
+import { hostname } from "node:os";
 import { pino } from "pino";
 import manifest from "../../package.json" with { type: "json" };
+import { type LeaseTimes, parseDuration } from "../config/index.ts";
 import { startController } from "../controller/index.ts";
 import { UsageError } from "../errors.ts";
 import { locateHaproxy } from "../haproxy/index.ts";
@@ -24,9 +26,11 @@ Runs the controller until SIGTERM or SIGINT. A flag wins over its environment va
   --debug-address HOST     where that listens                                  (127.0.0.1)
   --metrics-port PORT      /metrics for Prometheus; 0 = none                   (METRICS_PORT; 9090)
   --metrics-address HOST   where that listens; default: every address
+  --lease-times L,D,R      leaseDuration, renewDeadline and retryPeriod of the election where the configuration
+                           gives none                                          (LEASE_TIMES; 30s,20s,5s)
 
 Environment: LOG_LEVEL (debug, info, warn, error; default info; PUT /debug/log-level changes it while it runs),
-POD_NAME (holder of the Lease; standalone).
+POD_NAME (holder of the Lease while this replica leads; the host's name).
 `;
 
 const flagTypes = {
@@ -40,7 +44,22 @@ const flagTypes = {
   "debug-address": { type: "string" },
   "metrics-port": { type: "string" },
   "metrics-address": { type: "string" },
+  "lease-times": { type: "string" },
 } as const;
+
+/** `3s,2s,500ms`: how long a Lease lasts, when its holder gives up, how often it is renewed. */
+function readLeaseTimes(text: string | undefined): LeaseTimes | undefined {
+  if (text === undefined || text === "") return undefined;
+  const [leaseDuration = "", renewDeadline = "", retryPeriod = "", ...more] = text.split(",");
+  const [lease, deadline, retry] = [leaseDuration, renewDeadline, retryPeriod].map((each) => parseDuration(each) ?? 0);
+  if (more.length > 0 || !(lease! > deadline! && deadline! > retry! && retry! > 0)) {
+    throw new UsageError(
+      `--lease-times: ${JSON.stringify(text)} are not three durations, each shorter than the one before it`,
+      "give leaseDuration,renewDeadline,retryPeriod, as in 30s,20s,5s",
+    );
+  }
+  return { leaseDuration, renewDeadline, retryPeriod };
+}
 
 function logLevel(text: string | undefined): string {
   const level = (text ?? "info").toLowerCase();
@@ -67,6 +86,7 @@ export const command: Command = {
       min: 0,
       max: 65_535,
     });
+    const leaseTimes = readLeaseTimes(flags["lease-times"] ?? env["LEASE_TIMES"]);
     const haproxy = await locateHaproxy({ wanted: flags.haproxy, environment: env, say: (line) => log.info(line) });
     log.info({ server: connection.server, origin: connection.origin, haproxy: haproxy.path }, "Connecting");
     const kube = createKubeClient(connection, { env });
@@ -79,7 +99,8 @@ export const command: Command = {
         serverName: flags["agent-tls-name"] ?? env["AGENT_TLS_NAME"] ?? `haptic-agent.${namespace}.svc`,
       },
       haproxyBinary: haproxy.path,
-      identity: env["POD_NAME"] ?? "standalone",
+      identity: env["POD_NAME"] ?? hostname(),
+      ...(leaseTimes !== undefined && { leaseTimes }),
       ...(debugPort > 0 && { debugPort }),
       ...(flags["debug-address"] !== undefined && { debugHost: flags["debug-address"] }),
       ...(metricsPort > 0 && { metricsPort }),

@@ -71,6 +71,23 @@ export function leaseNameOf(spec: HAProxyTemplateConfigSpec): string {
   return name === undefined || name === "" ? LEADER_ELECTION_DEFAULTS.leaseName : name;
 }
 
+/** Durations as text: `30s`. */
+export type LeaseTimes = Readonly<Record<"leaseDuration" | "renewDeadline" | "retryPeriod", string>>;
+
+/** Times of the election in milliseconds: the specification's, else `defaults`. Times that do not fit together count as the usual ones. */
+export function electionTimings(
+  spec: HAProxyTemplateConfigSpec,
+  defaults: LeaseTimes = LEADER_ELECTION_DEFAULTS,
+): { readonly leaseDurationMs: number; readonly renewDeadlineMs: number; readonly retryPeriodMs: number } {
+  const times = { ...defaults, ...spec.controller?.leaderElection };
+  const leaseDurationMs = parseDuration(times.leaseDuration) ?? 0;
+  const renewDeadlineMs = parseDuration(times.renewDeadline) ?? 0;
+  const retryPeriodMs = parseDuration(times.retryPeriod) ?? 0;
+  if (leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryPeriodMs && retryPeriodMs > 0)
+    return { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+  return electionTimings({}, LEADER_ELECTION_DEFAULTS);
+}
+
 /** Bytes above which published content is compressed; 0 counts as not set. */
 export function compressionThresholdOf(spec: HAProxyTemplateConfigSpec): number {
   const threshold = spec.controller?.configPublishing?.compressionThreshold ?? 0;

@@ -12,6 +12,8 @@ export {
   type Dataplane,
   dataplaneOf,
   dataplaneTimings,
+  electionTimings,
+  type LeaseTimes,
   leaseNameOf,
   logLevelOf,
 } from "./defaults.ts";

@@ -64,16 +64,6 @@ export function notBuiltYet(spec: HAProxyTemplateConfigSpec, object: string): re
       );
   }
   spec.validators?.forEach((_, index) => refuse(NOT_BUILT, undefined, "validators", index));
-  const election = spec.controller?.leaderElection;
-  if (election !== undefined && election.enabled !== false) {
-    refuse(
-      `leader election is ${NOT_BUILT}: one controller runs alone`,
-      "set enabled: false or leave leaderElection out",
-      "controller",
-      "leaderElection",
-      "enabled",
-    );
-  }
   if ((spec.logging?.level ?? "") !== "")
     refuse(NOT_BUILT, "set LOG_LEVEL in the controller's environment", "logging", "level");
   for (const [name, hint] of Object.entries(FIXED_TIMINGS)) {

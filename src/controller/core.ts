@@ -5,7 +5,6 @@ import { controllerMachine, controllerReads } from "../../machines/controller.ts
 import { deployerMachine, deployerReads } from "../../machines/deployer.ts";
 import type { PodRef } from "../../machines/discovery.ts";
 import { driftMonitorMachine, driftMonitorReads } from "../../machines/driftMonitor.ts";
-import { leadershipMachine, leadershipReads } from "../../machines/leadership.ts";
 import { reconcilerMachine, reconcilerReads } from "../../machines/reconciler.ts";
 import { renderGateMachine, renderGateReads } from "../../machines/renderGate.ts";
 import type { CheckVerdict } from "../../machines/renderGate.ts";
@@ -19,6 +18,7 @@ import { conditionDiffers } from "./condition.ts";
 import { ConfigSource } from "./config-source.ts";
 import { wireCoordinator } from "./coordinator.ts";
 import { wireDiscovery } from "./discovery.ts";
+import { followElectionSettings, LeaseDesk, wireLeaderElection } from "./election.ts";
 import { wireEventRecorder } from "./event-recorder.ts";
 import { PODS_ALIAS } from "./iteration.ts";
 import { Iterations } from "./iterations.ts";
@@ -37,6 +37,7 @@ import { wireStatusWriter } from "./status-writer.ts";
 import { Term } from "./term.ts";
 import { debugVariables } from "./variables.ts";
 import { Verdicts } from "./verdicts.ts";
+import { wireWarmer } from "./warmer.ts";
 import { WatchPool } from "./watch-pool.ts";
 
 export interface ControllerCore {
@@ -105,7 +106,8 @@ export function createController(ports: ControllerPorts): ControllerCore {
     log.info({ plan: planId.slice(0, 12), passed, ms: Math.round(tookMs) }, "HAProxy judged a plan");
   });
   const pool = new WatchPool({ kube, bus, registry: actors, clock });
-  const term = new Term(ports, source);
+  const term = new Term();
+  const desk = new LeaseDesk(ports, term);
   const sessions = new PodSessions({
     connect: ports.connect,
     shelf,
@@ -155,6 +157,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
         iterations,
         sessions,
         term,
+        desk,
         publishing,
         lastApplies: () => observation.lastApplies,
       }),
@@ -174,18 +177,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
           actors,
         ),
         discovery: wireDiscovery(ports.connect, term, bus, actors),
-        leadership: onBus(
-          leadershipMachine.provide({
-            actors: {
-              claimEpoch: fromPromise<number, { above: number }>(({ input, signal }) =>
-                term.begin(input.above, signal),
-              ),
-            },
-          }),
-          leadershipReads,
-          bus,
-          actors,
-        ),
+        leaderElection: wireLeaderElection(desk, bus, actors),
         trial: fromPromise(async ({ signal }) => {
           const reply = await iterations.try(signal);
           listPods();
@@ -216,6 +208,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
         statusWriter: wireStatusWriter(ports, source, records, bus, actors),
         eventRecorder: wireEventRecorder(ports, records.ledger, bus, actors),
         publisher: wirePublisher(publishing, bus, actors),
+        warmer: wireWarmer(iterations, bus, actors),
       },
       actions: {
         install: () => {
@@ -253,10 +246,19 @@ export function createController(ports: ControllerPorts): ControllerCore {
     if (event.type === "ITERATION.ACCEPTED" || event.alias === PODS_ALIAS) listPods();
   });
 
+  followElectionSettings(source, ports, bus);
+  const stopped = new Promise<void>((resolve) => {
+    bus.subscribe("stopped", ["CONTROLLER.STOPPED"], () => {
+      resolve();
+    });
+  });
+
   const root = createActor(machine, {
     clock,
     input: {
       backoffMs: jitteredBackoff(ports.random, 250, 15_000),
+      contestMs: jitteredBackoff(ports.random, 2_000, 120_000),
+      jitter: (ms) => ms * (1 + ports.random() / 5),
       verdictOf: (planId) => verdicts.of(planId),
       statusDiffers: () => conditionDiffers(records.book, source.config),
       hasEvents: () => records.ledger.hasWork,
@@ -281,6 +283,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
     sessions,
     shelf,
     term,
+    desk,
     publishing,
     startedAt: ports.wallClock(),
   });
@@ -301,6 +304,9 @@ export function createController(ports: ControllerPorts): ControllerCore {
       ),
     ready: () => iterations.serving !== undefined,
     close: async () => {
+      // First the term and the Lease: another takes over while the rest ends.
+      bus.publish({ type: "CONTROLLER.STOPPING" });
+      await stopped;
       observation.close();
       root.stop();
       iterations.close();

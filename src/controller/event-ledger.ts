@@ -24,6 +24,8 @@ const keyOf = ({ object, reason, message }: Warning): string =>
 export class EventLedger {
   readonly #standing = new Map<string, ReadonlyMap<string, Warning>>();
   readonly #waiting: EventWrite[] = [];
+  /** What is said once, of what waits. */
+  readonly #notes = new WeakSet<EventWrite>();
   readonly #answerReason: string;
   dropped = 0;
 
@@ -57,7 +59,20 @@ export class EventLedger {
 
   /** Something that is said once. */
   note(warning: Warning): void {
-    this.#queue("Normal", warning);
+    const write = this.#queue("Normal", warning);
+    if (write !== undefined) this.#notes.add(write);
+  }
+
+  /**
+   * A term begins. What came and went before it was another's to tell; what stands now is told once more, as nobody knows whether it
+   * was. `keepNotes`: nobody else said what waits to be said once.
+   */
+  beginTerm(keepNotes: boolean): void {
+    const notes = keepNotes ? this.#waiting.filter((write) => this.#notes.has(write)) : [];
+    this.#waiting.length = 0;
+    this.#waiting.push(...notes);
+    for (const warnings of this.#standing.values())
+      for (const warning of warnings.values()) this.#queue("Warning", warning);
   }
 
   get hasWork(): boolean {
@@ -74,8 +89,13 @@ export class EventLedger {
     if (index >= 0) this.#waiting.splice(index, 1);
   }
 
-  #queue(type: EventWrite["type"], warning: Warning): void {
-    if (this.#waiting.length >= MAX_WAITING) this.dropped += 1;
-    else this.#waiting.push({ ...warning, type });
+  #queue(type: EventWrite["type"], warning: Warning): EventWrite | undefined {
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.dropped += 1;
+      return undefined;
+    }
+    const write = { ...warning, type };
+    this.#waiting.push(write);
+    return write;
   }
 }

@@ -2,6 +2,7 @@
 import { createAgentClient } from "../agent/client.ts";
 import type { ClientTls } from "../agent/client.ts";
 import { dataplaneOf, toTemplateSources } from "../config/index.ts";
+import type { LeaseTimes } from "../config/index.ts";
 import { createChecker, createSpawner, haproxyVersion } from "../haproxy/index.ts";
 import { systemClock } from "../kube/index.ts";
 import type { Clock } from "../kube/index.ts";
@@ -47,8 +48,10 @@ export interface ControllerOptions {
   readonly logLevel?: LogLevel;
   /** Version of this program, for metrics and the live page. */
   readonly version?: string;
-  /** Holder of the Lease; default `standalone`. */
+  /** Holder of the Lease, unless the election is off; default `haptic`. Two controllers must have two. */
   readonly identity?: string;
+  /** Times of the election where the configuration gives none. */
+  readonly leaseTimes?: LeaseTimes;
   readonly log: Log;
   readonly clock?: Clock;
   /** 0 ≤ value < 1. */
@@ -107,7 +110,8 @@ export async function startController(options: ControllerOptions): Promise<Contr
       kube: options.kube,
       namespace: options.namespace,
       configName: options.configName,
-      identity: options.identity ?? "standalone",
+      identity: options.identity ?? "haptic",
+      ...(options.leaseTimes !== undefined && { leaseTimes: options.leaseTimes }),
       clock: options.clock ?? systemClock,
       random: options.random ?? Math.random,
       wallClock: options.wallClock ?? Date.now,

@@ -41,6 +41,7 @@ export class Iteration {
   readonly #watches: readonly Shared<Watch>[];
   readonly #stores: StoreSet;
   readonly #pods: StoreSet;
+  #rendering: Promise<void> | undefined;
   readonly #capabilities: () => Readonly<Record<string, boolean>>;
 
   constructor(config: LoadedConfig, service: RenderService, watches: readonly Shared<Watch>[], deps: IterationDeps) {
@@ -74,14 +75,22 @@ export class Iteration {
     return this.#stores.snapshot();
   }
 
-  render(signal: AbortSignal): Promise<RenderOutcome> {
+  /** One at a time: a render that was given up may still be at what it must bring to its end. */
+  async render(signal: AbortSignal): Promise<RenderOutcome> {
+    while (this.#rendering !== undefined) await this.#rendering;
+    signal.throwIfAborted();
     const context: RenderContext = {
       snapshot: this.snapshot(),
       haproxyPods: this.pods(),
       capabilities: this.#capabilities(),
       renderMode: "reconcile",
     };
-    return this.#service.render(context, signal);
+    const outcome = this.#service.render(context, signal);
+    const end = (): void => {
+      this.#rendering = undefined;
+    };
+    this.#rendering = outcome.then(end, end);
+    return outcome;
   }
 
   /** What is known of how long templates take; asking begins to measure them. */

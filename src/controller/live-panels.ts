@@ -1,6 +1,7 @@
 /** What the live page and the metrics read when they look: stores, pods, what is held. Names, counts and ids; no messages, no content. */
 import type { FaultRegistry, MetricSources } from "../observe/index.ts";
 import { verdictOf } from "./condition.ts";
+import type { LeaseDesk } from "./election.ts";
 import type { Iterations } from "./iterations.ts";
 import type { LastApply } from "./observation.ts";
 import type { PublishDesk } from "../publish/index.ts";
@@ -16,6 +17,7 @@ export interface PanelSources {
   readonly iterations: Iterations;
   readonly sessions: PodSessions;
   readonly term: Term;
+  readonly desk: LeaseDesk;
   readonly publishing: PublishDesk;
   readonly lastApplies: () => ReadonlyMap<string, LastApply>;
 }
@@ -35,6 +37,7 @@ export function livePanels({
   iterations,
   sessions,
   term,
+  desk,
   publishing,
   lastApplies,
 }: PanelSources): Panels {
@@ -56,7 +59,12 @@ export function livePanels({
   };
   return {
     panels: () => ({
-      term: { leading: actors.state("coordinator") !== undefined, epoch: term.epoch, render: term.seq },
+      term: {
+        leading: actors.state("coordinator") !== undefined,
+        epoch: term.epoch,
+        render: term.seq,
+        leader: desk.sight().holder,
+      },
       gate: gate(),
       serving: iterations.serving === undefined ? null : { generation: iterations.serving.config.generation },
       held: faults.list().map(({ object, reason, since }) => ({ object, reason, since })),

@@ -1,5 +1,5 @@
 /** What the controller talks to. A simulation gives fakes and runs the very same wiring. */
-import type { Assembled } from "../config/index.ts";
+import type { Assembled, LeaseTimes } from "../config/index.ts";
 import type { Clock } from "../kube/index.ts";
 import type { KubeClient } from "../kube/types.ts";
 import type { AgentConnect } from "./agent-port.ts";
@@ -18,7 +18,10 @@ export interface ControllerPorts {
   readonly kube: KubeClient;
   readonly namespace: string;
   readonly configName: string;
+  /** Holder of the Lease, and who writes Events. */
   readonly identity: string;
+  /** Times of the election where the configuration gives none, as durations; absent = the usual ones. */
+  readonly leaseTimes?: LeaseTimes;
   readonly clock: Clock;
   /** 0 ≤ value < 1. */
   readonly random: () => number;

@@ -131,15 +131,24 @@ export class Records {
       case "WATCH.SYNCED":
       case "WATCH.RECOVERED":
         return this.#watchIsWell(event.watch);
-      case "TERM.UNAVAILABLE":
-        return faults.state("term", [{ object: "leadership", reason: "NoTerm", message: event.message }]);
+      case "LEASE.UNREACHABLE":
+        return faults.state("lease", [
+          { object: "leaderElection", reason: "LeaseUnreachable", message: event.message },
+        ]);
+      case "LEASE.REACHED":
+        return faults.state("lease", []);
+      case "TERM.CONTESTED":
+        return this.#contested(event.epoch, event.times);
+      case "TERM.UNDISPUTED":
+        faults.state("contested", []);
+        return this.ledger.state("contested", [], "LeadershipUndisputed");
       case "TERM.BEGAN":
+        this.ledger.beginTerm(this.#deps.observedGeneration() !== this.#book.generation);
         // The writers of the former term took their troubles with them.
         faults.state("publication", []);
         faults.state("unpublishable", []);
         faults.state("status", []);
-        faults.state("events", []);
-        return faults.state("term", []);
+        return faults.state("events", []);
       case "PODS.CHANGED": {
         const names = new Map(event.pods.map((pod) => [pod.id, `Pod ${pod.namespace}/${pod.name}`]));
         for (const id of this.#podNames.keys()) {
@@ -256,6 +265,20 @@ export class Records {
   #config(faultReason: string, eventReason: string, message: string): void {
     this.#deps.faults.state("config", [{ object: this.#deps.configName, reason: faultReason, message }]);
     this.ledger.state("config", [this.#warning(eventReason, message)], "Validated");
+  }
+
+  #contested(epoch: number, times: number): void {
+    const message =
+      `agents refuse this controller's work for the ${times}th time in a row: another controller works on the same HAProxy pods ` +
+      `(epoch ${epoch}); let both use one Lease with controller.leaderElection.enabled, or select different pods with podSelector`;
+    this.#deps.faults.state("contested", [{ object: "leaderElection", reason: "LeadershipContested", message }]);
+    this.ledger.state("contested", [
+      this.#warning(
+        "LeadershipContested",
+        "another controller works on the same HAProxy pods: let both use one Lease with controller.leaderElection.enabled, " +
+          "or select different pods with podSelector",
+      ),
+    ]);
   }
 
   #warning(reason: string, message: string): Warning {

@@ -1,24 +1,12 @@
-/** The present term: its epoch, the number of its newest render, and the highest epoch that any agent spoke of. */
-import { leaseNameOf } from "../config/index.ts";
-import { beginTerm } from "../kube/index.ts";
-import type { ConfigSource } from "./config-source.ts";
-import type { ControllerPorts } from "./ports.ts";
-
+/** The present term: its epoch, the number of its newest render, and the highest epoch that any agent or Lease spoke of. */
 export class Term {
-  readonly #ports: Pick<ControllerPorts, "kube" | "namespace" | "identity" | "wallClock">;
-  readonly #source: ConfigSource;
-  #highestSeen = 0;
+  highestSeen = 0;
   epoch = 0;
   seq = 0;
 
-  constructor(ports: Pick<ControllerPorts, "kube" | "namespace" | "identity" | "wallClock">, source: ConfigSource) {
-    this.#ports = ports;
-    this.#source = source;
-  }
-
-  /** An agent said that it has seen this epoch. */
+  /** An agent or a Lease said that there is this epoch. */
   saw(epoch: number): void {
-    this.#highestSeen = Math.max(this.#highestSeen, epoch);
+    this.highestSeen = Math.max(this.highestSeen, epoch);
   }
 
   nextRender(): number {
@@ -26,23 +14,8 @@ export class Term {
     return this.seq;
   }
 
-  /** Takes a new epoch by compare-and-swap on the Lease. Rejects with KubeError. */
-  async begin(above: number, signal: AbortSignal): Promise<number> {
-    const { kube, namespace, identity, wallClock } = this.#ports;
-    const { epoch } = await beginTerm(
-      kube,
-      {
-        namespace,
-        name: leaseNameOf(this.#source.loaded?.assembled.spec ?? {}),
-        holder: identity,
-        durationSeconds: 30,
-        atLeast: Math.max(above, this.#highestSeen),
-        now: wallClock,
-      },
-      signal,
-    );
+  begin(epoch: number): void {
     this.epoch = epoch;
     this.seq = 0;
-    return epoch;
   }
 }

@@ -3,6 +3,7 @@ import { summarize } from "../plan/index.ts";
 import type { EventHistory, FaultRegistry, RenderLives } from "../observe/index.ts";
 import type { Bus } from "./bus.ts";
 import type { ConfigSource } from "./config-source.ts";
+import type { LeaseDesk } from "./election.ts";
 import type { Iterations } from "./iterations.ts";
 import type { PlanShelf } from "./plan-shelf.ts";
 import type { PublishDesk } from "../publish/index.ts";
@@ -25,6 +26,7 @@ export interface VariableSources {
   readonly sessions: PodSessions;
   readonly shelf: PlanShelf;
   readonly term: Term;
+  readonly desk: LeaseDesk;
   readonly publishing: PublishDesk;
   /** Wall-clock milliseconds. */
   readonly startedAt: number;
@@ -44,6 +46,7 @@ export function debugVariables(from: VariableSources): Readonly<Record<string, (
     sessions,
     shelf,
     term,
+    desk,
     publishing,
     startedAt,
   } = from;
@@ -93,7 +96,13 @@ export function debugVariables(from: VariableSources): Readonly<Record<string, (
     state: () => actors.states(),
     bus: () => bus.metrics(),
     events: () => history.last(100),
-    term: () => ({ epoch: term.epoch, renderSeq: term.seq }),
+    term: () => ({
+      leading: actors.state("coordinator") !== undefined,
+      epoch: term.epoch,
+      renderSeq: term.seq,
+      highestSeen: term.highestSeen,
+    }),
+    lease: () => ({ identity: ports.identity, ...desk.sight() }),
     uptime: () => ({
       started: new Date(startedAt).toISOString(),
       uptime_seconds: Math.round((ports.wallClock() - startedAt) / 1_000),

@@ -10,15 +10,19 @@ export {
 } from "./connection.ts";
 export { systemClock, type Clock } from "./clock.ts";
 export {
-  beginTerm,
+  claimLease,
   EPOCH_ANNOTATION,
+  isHeldBy,
   microTime,
   readLease,
+  releaseLease,
+  renewLease,
+  watchLease,
   writeLease,
-  type LeaseFields,
+  type Candidate,
+  type Claim,
   type LeaseRecord,
   type LeaseRef,
-  type TermRequest,
 } from "./leases.ts";
 export { EventWriter, type EventOutcome, type EventRecord, type EventSubject, type EventWriterDeps } from "./events.ts";
 export { applyStatus } from "./status.ts";

@@ -1,14 +1,17 @@
 /** Leases (coordination.k8s.io/v1) by compare-and-swap, and the leader epoch that one of their annotations counts. */
+import { Observable } from "rxjs";
 import { KubeError } from "../errors.ts";
 import type { KubeObject } from "../stores/types.ts";
 import type { KubeClient, ResourceTarget } from "./types.ts";
 
 /** Counts the terms of leaders. Agents refuse work of a smaller epoch than they have seen. */
 export const EPOCH_ANNOTATION = "haproxy-haptic.org/leader-epoch";
+/** Which life of the holder holds it: two processes of one name are two. */
+const INSTANCE_ANNOTATION = "haproxy-haptic.org/leader-instance";
 
 const API_VERSION = "coordination.k8s.io/v1";
-/** So often a term's begin is tried against others who write the same Lease; each loss means that somebody else won. */
-const EPOCH_ATTEMPTS = 5;
+/** So often a claim is tried against others who write the same Lease; each loss means that somebody else won. */
+const CLAIM_ATTEMPTS = 5;
 
 export interface LeaseRef {
   readonly namespace: string;
@@ -26,6 +29,8 @@ export interface LeaseRecord extends LeaseRef {
   readonly transitions: number;
   /** 0 = no term yet, or an annotation that is no number. */
   readonly epoch: number;
+  /** Of the holder; "" = not said. */
+  readonly instance: string;
   /** The whole object: what others wrote into it is written back. */
   readonly object: KubeObject;
 }
@@ -39,6 +44,7 @@ export interface LeaseFields {
   readonly renewTimeMs?: number;
   readonly transitions?: number;
   readonly epoch?: number;
+  readonly instance?: string;
 }
 
 /** A time as the API takes it in Leases and Events: RFC 3339 with exactly six decimals. */
@@ -86,6 +92,7 @@ export async function writeLease(
   const annotations = {
     ...read?.object.metadata.annotations,
     ...(fields.epoch !== undefined && { [EPOCH_ANNOTATION]: String(fields.epoch) }),
+    ...(fields.instance !== undefined && { [INSTANCE_ANNOTATION]: fields.instance }),
   };
   const { managedFields: _serverKeeps, ...metadata } = read?.object.metadata ?? {
     name: ref.name,
@@ -100,45 +107,136 @@ export async function writeLease(
   );
 }
 
-export interface TermRequest extends LeaseRef {
+/** Who wants to hold a Lease. */
+export interface Candidate extends LeaseRef {
   readonly holder: string;
+  /** Tells this life of the holder from its former ones, and from others of the same name. */
+  readonly instance: string;
   readonly durationSeconds: number;
-  /** The largest epoch that any agent has seen; 0 when none answered. */
-  readonly atLeast: number;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970; what it says is written for people, nobody judges by it. */
   readonly now: () => number;
 }
 
+export interface ClaimRules {
+  /** Whether this Lease may be taken from its holder. */
+  readonly mayTake: (lease: LeaseRecord) => boolean;
+  /** Whether one that is not there may be created: its holder may live, and create it again. */
+  readonly mayCreate: boolean;
+  /** The largest epoch that is known from elsewhere; 0 = none. */
+  readonly atLeast: number;
+}
+
+export type Claim =
+  | { readonly kind: "taken" | "held"; readonly lease: LeaseRecord }
+  /** Not there, and may not be created. */
+  | { readonly kind: "missing" };
+
+/** Held by this life of the candidate. */
+export const isHeldBy = (lease: LeaseRecord, candidate: Pick<Candidate, "holder" | "instance">): boolean =>
+  lease.holder === candidate.holder && lease.instance === candidate.instance;
+
 /**
- * Begins a term: writes holder and epoch = max(the Lease's, `atLeast`) + 1 by compare-and-swap, so that two controllers
- * never hold one epoch, and a deleted Lease or a restored etcd cannot make agents refuse. Meant for who may take the Lease
- * (standalone, or the holder); throws KubeError when it cannot be written, a conflict after several lost races included.
+ * Takes the Lease if the rules let it, with epoch = max(the Lease's, `atLeast`) + 1, by compare-and-swap: two never hold one epoch, and
+ * a deleted Lease or a restored etcd cannot make agents refuse for ever. Throws KubeError when the API server refuses, a conflict after
+ * several lost races included.
  */
-export async function beginTerm(client: KubeClient, term: TermRequest, signal?: AbortSignal): Promise<LeaseRecord> {
+export async function claimLease(
+  client: KubeClient,
+  candidate: Candidate,
+  rules: ClaimRules,
+  signal?: AbortSignal,
+): Promise<Claim> {
   for (let attempt = 1; ; attempt++) {
-    const read = await readLease(client, term, signal);
-    const now = term.now();
-    const changesHands = read !== undefined && read.holder !== term.holder;
+    const read = await readLease(client, candidate, signal);
+    if (read === undefined && !rules.mayCreate) return { kind: "missing" };
+    if (read !== undefined && !rules.mayTake(read)) return { kind: "held", lease: read };
+    const { holder, instance, durationSeconds } = candidate;
+    const now = candidate.now();
+    const changesHands = read !== undefined && read.holder !== holder;
+    const fields: LeaseFields = {
+      holder,
+      instance,
+      durationSeconds,
+      renewTimeMs: now,
+      acquireTimeMs: read === undefined || changesHands ? now : (read.acquireTimeMs ?? now),
+      transitions: (read?.transitions ?? 0) + (changesHands ? 1 : 0),
+      epoch: Math.max(read?.epoch ?? 0, rules.atLeast) + 1,
+    };
     try {
-      return await writeLease(
-        client,
-        term,
-        read,
-        {
-          holder: term.holder,
-          durationSeconds: term.durationSeconds,
-          renewTimeMs: now,
-          epoch: Math.max(read?.epoch ?? 0, term.atLeast) + 1,
-          transitions: (read?.transitions ?? 0) + (changesHands ? 1 : 0),
-          ...((read === undefined || changesHands) && { acquireTimeMs: now }),
-        },
-        signal,
-      );
+      return { kind: "taken", lease: await writeLease(client, candidate, read, fields, signal) };
     } catch (error) {
       // 409 = written, or created, by another meanwhile: look again.
-      if (!(error instanceof KubeError && error.status === 409) || attempt >= EPOCH_ATTEMPTS) throw error;
+      if (!(error instanceof KubeError && error.status === 409) || attempt >= CLAIM_ATTEMPTS) throw error;
     }
   }
+}
+
+/**
+ * Renews the Lease that the candidate holds as it was read or written last; one that was deleted meanwhile is created again under the
+ * same epoch. "lost" with the Lease as it is now: somebody else holds it. Throws KubeError when the API server cannot be asked.
+ */
+export async function renewLease(
+  client: KubeClient,
+  candidate: Candidate,
+  held: LeaseRecord,
+  signal?: AbortSignal,
+): Promise<{ readonly kind: "renewed" | "lost"; readonly lease: LeaseRecord }> {
+  const { holder, instance, durationSeconds } = candidate;
+  const fields: LeaseFields = { holder, instance, durationSeconds, renewTimeMs: candidate.now(), epoch: held.epoch };
+  try {
+    return { kind: "renewed", lease: await writeLease(client, candidate, held, fields, signal) };
+  } catch (error) {
+    // No answer, or none that a look could explain.
+    if (!(error instanceof KubeError) || error.status === 0) throw error;
+    const read = await readLease(client, candidate, signal);
+    if (read !== undefined && !isHeldBy(read, candidate)) return { kind: "lost", lease: read };
+    if (read !== undefined && read.resourceVersion === held.resourceVersion) throw error;
+    const again =
+      read === undefined ? { ...fields, acquireTimeMs: candidate.now(), transitions: held.transitions } : fields;
+    return { kind: "renewed", lease: await writeLease(client, candidate, read, again, signal) };
+  }
+}
+
+/** Gives the Lease back so that another may take it at once; one that the candidate does not hold is left alone. Throws KubeError. */
+export async function releaseLease(client: KubeClient, candidate: Candidate, signal?: AbortSignal): Promise<void> {
+  const read = await readLease(client, candidate, signal);
+  if (read === undefined || !isHeldBy(read, candidate)) return;
+  await writeLease(client, candidate, read, { holder: "", instance: "", renewTimeMs: candidate.now() }, signal);
+}
+
+/** The Lease as it comes and goes; undefined = it is not there. Never errors, never completes. */
+export function watchLease(client: KubeClient, ref: LeaseRef): Observable<LeaseRecord | undefined> {
+  return new Observable((subscriber) => {
+    let listed: LeaseRecord | undefined;
+    return client.listWatch(target(ref), { fieldSelector: `metadata.name=${ref.name}` }).subscribe({
+      next: (signal) => {
+        const named = (object: KubeObject): boolean => object.metadata.name === ref.name;
+        switch (signal.type) {
+          case "RELIST":
+            listed = undefined;
+            break;
+          case "PAGE":
+            for (const object of signal.objects.filter(named)) listed = recordOf(object);
+            break;
+          case "SYNCED":
+            subscriber.next(listed);
+            break;
+          case "ADDED":
+          case "MODIFIED":
+            if (named(signal.object)) subscriber.next(recordOf(signal.object));
+            break;
+          case "DELETED":
+            if (named(signal.object)) subscriber.next(undefined);
+            break;
+          case "BOOKMARK":
+          case "FAULT":
+        }
+      },
+      error: (error: unknown) => {
+        subscriber.error(error);
+      },
+    });
+  });
 }
 
 function recordOf(object: KubeObject): LeaseRecord {
@@ -158,6 +256,7 @@ function recordOf(object: KubeObject): LeaseRecord {
     renewTimeMs: time(spec["renewTime"]),
     transitions: typeof spec["leaseTransitions"] === "number" ? spec["leaseTransitions"] : 0,
     epoch: /^\d{1,15}$/.test(epoch) ? Number(epoch) : 0,
+    instance: object.metadata.annotations?.[INSTANCE_ANNOTATION] ?? "",
     object,
   };
 }

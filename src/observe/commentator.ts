@@ -32,10 +32,28 @@ export class Commentator {
         log.info({ ...id, epoch: event.epoch }, "Leading");
         break;
       case "TERM.ENDED":
-        log.info({ ...id, epoch: event.epoch }, "Not leading any more");
+        log.info({ ...id, epoch: event.epoch, reason: event.reason }, "Not leading any more");
         break;
       case "TERM.DEPOSED":
         log.warn({ ...id, epoch: event.epoch }, "Another leader has a newer epoch");
+        break;
+      case "TERM.CONTESTED":
+        log.warn(
+          { ...id, epoch: event.epoch, times: event.times },
+          "Another controller works on the same HAProxy pods: standing back for longer each time",
+        );
+        break;
+      case "TERM.UNDISPUTED":
+        log.info(id, "No other controller works on these HAProxy pods any more");
+        break;
+      case "LEASE.OBSERVED":
+        log.info({ ...id, holder: event.holder, epoch: event.epoch }, "Holder of the Lease");
+        break;
+      case "LEASE.UNREACHABLE":
+        log.warn({ ...id, message: event.message }, "The Lease cannot be read or written");
+        break;
+      case "LEASE.REACHED":
+        log.info(id, "The Lease can be read and written again");
         break;
       case "ITERATION.ACCEPTED":
         log.info({ ...id, generation: event.generation, plan: short(event.planId) }, "Configuration in force");

@@ -53,6 +53,10 @@ export class Correlator {
       case "CONFIG.LOADED":
         this.#config = id;
         break;
+      case "TERM.BEGAN":
+        // What waited before it was rendered by another leader.
+        this.#waiting.clear();
+        break;
       case "RECONCILE.TRIGGERED":
         this.#waiting.add(id);
         // While nothing renders (this replica follows) triggers are not waited for without end.

@@ -137,6 +137,10 @@ export class RenderLives {
       case "RECONCILE.TRIGGERED":
         this.#trigger(id).reasons.add(event.reason);
         return;
+      case "TERM.BEGAN":
+        // What asked for a render before was another leader's.
+        this.#triggers.clear();
+        return;
       case "PLAN.RENDERED":
         return this.#change(id, (life, atMs) => {
           this.#rendering = undefined;

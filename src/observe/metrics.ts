@@ -101,6 +101,14 @@ export class ControllerMetrics {
       checkSeconds: histogram("haptic_haproxy_check_duration_seconds", "How long `haproxy -c` took"),
       configValidations: counter("haptic_config_validation_total", "Configurations that were tried", ["result"]),
       configRejected: counter("haptic_config_rejected_total", "Configurations refused, by who refused", ["validator"]),
+      contests: counter(
+        "haptic_leader_election_contested_total",
+        "Times that agents refused this leader again: another controller works on the same pods",
+      ),
+      renewFailures: counter(
+        "haptic_leader_election_lease_failures_total",
+        "Requests for the Lease that the API server did not answer, or refused",
+      ),
       transitions: counter("haptic_leader_election_transitions_total", "Terms that began or ended"),
       publications: counter("haptic_publish_total", "Publications that wrote something"),
       publishWrites: counter("haptic_publish_writes_total", "Objects written, created or deleted by publications"),
@@ -112,8 +120,16 @@ export class ControllerMetrics {
       isLeader: gauge("haptic_leader_election_is_leader", "1 while this replica leads", (gauge) => {
         gauge.set(this.#leadingSince === undefined ? 0 : 1);
       }),
-      fleet: gauge("haptic_haproxy_fleet_size", "HAProxy pods that are deployed to", undefined),
-      converged: gauge("haptic_haproxy_fleet_converged", "Pods that took the newest deployment", undefined),
+      fleet: gauge(
+        "haptic_haproxy_fleet_size",
+        "HAProxy pods that are deployed to; 0 on a replica that does not lead",
+        undefined,
+      ),
+      converged: gauge(
+        "haptic_haproxy_fleet_converged",
+        "Pods that took the newest deployment; 0 on a replica that does not lead",
+        undefined,
+      ),
       lastSync: gauge(
         "haptic_last_full_sync_timestamp_seconds",
         "When every pod had taken a deployment last, Unix time",
@@ -225,6 +241,8 @@ export class ControllerMetrics {
   #leadingSince: number | undefined;
   #ledMs = 0;
   #accepted = 0;
+  /** Pods that are known, whether this replica leads or not. */
+  #fleet = 0;
 
   /** Adds what is known of this process: memory, CPU, event loop. Once a process. */
   addProcess(): void {
@@ -244,12 +262,19 @@ export class ControllerMetrics {
       case "TERM.BEGAN":
         counters.transitions.inc();
         this.#leadingSince ??= this.#wallClock();
-        return;
+        return counters.fleet.set(this.#fleet);
       case "TERM.ENDED":
         counters.transitions.inc();
         this.#ledMs += this.#presentTermMs(this.#wallClock());
         this.#leadingSince = undefined;
-        return;
+        // What the fleet does is the next leader's to say.
+        counters.fleet.set(0);
+        counters.converged.set(0);
+        return counters.consecutiveFailures.set(0);
+      case "TERM.CONTESTED":
+        return counters.contests.inc();
+      case "LEASE.UNREACHABLE":
+        return counters.renewFailures.inc();
       case "RENDER.FAILED":
         counters.reconciliationErrors.inc();
         return counters.renderErrors.inc();
@@ -263,7 +288,8 @@ export class ControllerMetrics {
         counters.deploymentErrors.inc();
         return counters.consecutiveFailures.inc();
       case "PODS.CHANGED": {
-        counters.fleet.set(event.pods.length);
+        this.#fleet = event.pods.length;
+        if (this.#leadingSince !== undefined) counters.fleet.set(this.#fleet);
         const names = new Map(event.pods.map((pod) => [pod.id, `${pod.namespace}/${pod.name}`]));
         for (const [id, name] of this.#podNames) {
           if (![...names.values()].includes(name)) this.#forget(name);

@@ -15,6 +15,8 @@ const accepted = {
 const loaded = { type: "CONFIG.LOADED", version: "v2", generation: 2 };
 const input = {
   backoffMs: (attempt: number) => attempt,
+  contestMs: (times: number) => times,
+  jitter: (ms: number) => ms,
   verdictOf: () => undefined,
   statusDiffers: () => false,
   hasEvents: () => false,
@@ -70,7 +72,7 @@ modelTests({
   skip,
   events: [
     { type: "TERM.BEGAN", epoch: 4 },
-    { type: "TERM.ENDED", epoch: 4 },
+    { type: "TERM.ENDED", epoch: 4, reason: "lost" },
     { type: "PODS.CHANGED", pods: [pod] },
     { type: "PODS.SETTLED" },
     ...[
@@ -84,6 +86,8 @@ modelTests({
       "publisher",
     ].map(failed),
     restarted("term"),
+    failed("warmer"),
+    { type: "xstate.after.componentRestart.controller.term.following.failed" },
   ],
 });
 
@@ -96,7 +100,9 @@ modelTests({
   key,
   skip,
   events: [
-    ...["configLoader", "discovery", "leadership"].map(failed),
+    ...["configLoader", "discovery", "leaderElection"].map(failed),
     ...["configLoading", "discovering", "leadership"].map(restarted),
+    { type: "CONTROLLER.STOPPING" },
+    { type: "xstate.done.actor.leaderElection" },
   ],
 });

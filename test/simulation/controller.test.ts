@@ -316,14 +316,20 @@ test("a lost API server changes nothing on the pods, and nothing is missed after
   const agent = world.addPod("one");
   world.setObject("a", 1);
   await world.advance(2_000);
-  const { applied } = agent;
+  const { applied, reloads } = agent;
   world.api.down = true;
-  await world.advance(60_000);
+  await world.advance(10_000);
   assert.is(agent.applied, applied);
   world.setConfig("two");
   await world.advance(2_000);
   assert.is(agent.applied, world.wanted().id, "what the watch brings is applied although nothing can be written");
+  await world.advance(60_000);
+  assert.is(world.controller.states()["deployer"], undefined, "the Lease could not be renewed: another might hold it");
+  assert.is(agent.applied, world.wanted().id);
   world.api.down = false;
+  await world.advance(20_000);
+  assert.is.not(world.controller.states()["deployer"], undefined);
+  assert.is(agent.reloads, reloads);
   await world.advance(120_000);
   assert.is(condition(world)?.status, "True");
   assert.equal(faultReasons(world), []);
@@ -356,7 +362,7 @@ for (const seed of [101, 102, 103, 104, 105, 106]) {
     for (const agent of world.agents.values()) agent.silent = 0;
     for (const name of ["a", "b", "c", "d"]) world.setObject(name, `end of ${name}`);
     world.setConfig("the end");
-    await world.advance(180_000);
+    await world.advance(300_000);
     const wanted = world.wanted().id;
     assert.equal(
       [...world.agents.values()].map((agent) => agent.applied),

@@ -4,7 +4,7 @@ import { byId, flash, make, ms, short } from "./dom.js";
 /**
  * @typedef {{ id: string, name: string, address: string, haproxy: string, applied: string, running: string, lastGood: string,
  *   last: { mode: string, ok: boolean, tookMs: number, at: number } | null }} Pod
- * @typedef {{ term: { leading: boolean, epoch: number, render: number }, gate: string, serving: { generation: number } | null,
+ * @typedef {{ term: { leading: boolean, epoch: number, render: number, leader: string }, gate: string, serving: { generation: number } | null,
  *   held: { object: string, reason: string, since: string }[], stores: { alias: string, objects: number, revision: number }[],
  *   pods: Pod[], counters: Record<string, number> }} Panels
  */
@@ -24,7 +24,9 @@ const revisions = new Map();
 export function showPanels(panels) {
   const { term, gate, serving, held, stores, pods, counters } = panels;
   chips([
-    term.leading ? ["leading", "good"] : ["following", "quiet"],
+    term.leading
+      ? ["leading", "good"]
+      : [term.leader === "" ? "following, nobody leads" : `following ${term.leader}`, "quiet"],
     [`epoch ${term.epoch}`, ""],
     serving === null ? ["no configuration serves", "bad"] : [`generation ${serving.generation}`, ""],
     [counted(counters["renders"], "render"), ""],

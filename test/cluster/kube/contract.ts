@@ -6,13 +6,16 @@ import * as assert from "uvu/assert";
 import { KubeError } from "../../../src/errors.ts";
 import {
   applyStatus,
-  beginTerm,
+  claimLease,
   createKubeClient,
   directConnection,
   EPOCH_ANNOTATION,
   EventWriter,
   findConnection,
   readLease,
+  releaseLease,
+  renewLease,
+  watchLease,
   writeLease,
   type KubeClient,
   type KubeClientDeps,
@@ -330,13 +333,16 @@ export function kubeContract(test: Test, start: () => Promise<Plane>, secure = f
     const ref = { namespace: NAMESPACE, name: "haptic-leader" };
     const now = (): number => Date.now();
     assert.is(await readLease(client, ref), undefined);
-    const term = { ...ref, durationSeconds: 30, now };
-    const first = await beginTerm(client, { ...term, holder: "a", atLeast: 41 });
+    const as = (holder: string) => ({ ...ref, holder, instance: `${holder}-1`, durationSeconds: 30, now });
+    const take = async (holder: string, atLeast = 0) => {
+      const claim = await claimLease(client, as(holder), { mayTake: () => true, mayCreate: true, atLeast });
+      if (claim.kind !== "taken") throw new Error(claim.kind);
+      return claim.lease;
+    };
+    const first = await take("a", 41);
     assert.is(first.epoch, 42);
     assert.is(first.object.metadata.annotations?.[EPOCH_ANNOTATION], "42");
-    const epochs = await Promise.all(
-      ["b", "c", "d"].map(async (holder) => (await beginTerm(client, { ...term, holder, atLeast: 0 })).epoch),
-    );
+    const epochs = await Promise.all(["b", "c", "d"].map(async (holder) => (await take(holder)).epoch));
     assert.equal(
       epochs.toSorted((a, b) => a - b),
       [43, 44, 45],
@@ -357,7 +363,60 @@ export function kubeContract(test: Test, start: () => Promise<Plane>, secure = f
         metadata: { annotations: { [EPOCH_ANNOTATION]: "rubbish" } },
       },
     );
-    assert.is((await beginTerm(client, { ...term, holder: "e", atLeast: 60 })).epoch, 61);
+    assert.is((await take("e", 60)).epoch, 61);
+  });
+
+  test("Who holds a Lease renews it, learns who took it, and may give it back; a deleted one is the holder's to create", async () => {
+    const ref = { namespace: NAMESPACE, name: "haptic-renewed" };
+    const as = (holder: string, instance = `${holder}-1`) => ({
+      ...ref,
+      holder,
+      instance,
+      durationSeconds: 30,
+      now: () => Date.now(),
+    });
+    const only = (may: boolean) => ({ mayTake: () => may, mayCreate: may, atLeast: 0 });
+    const seen: string[] = [];
+    const watch = watchLease(client, ref).subscribe((lease) => seen.push(lease?.holder ?? "none"));
+    try {
+      const until = async (holder: string): Promise<void> => {
+        for (let turn = 0; seen.at(-1) !== holder && turn < 1_000; turn += 1)
+          await new Promise((done) => setTimeout(done, 10));
+        assert.is(seen.at(-1), holder);
+      };
+      assert.equal(await claimLease(client, as("a"), only(false)), { kind: "missing" });
+      const taken = await claimLease(client, as("a"), only(true));
+      if (taken.kind !== "taken") throw new Error(taken.kind);
+      assert.is(taken.lease.epoch, 1);
+      assert.is((await claimLease(client, as("b"), only(false))).kind, "held");
+
+      // Somebody wrote into it: what is written stays, and it is renewed all the same.
+      const target = { apiVersion: "coordination.k8s.io/v1", resource: "leases", namespace: NAMESPACE };
+      await client.mergePatch(target, ref.name, { metadata: { labels: { team: "edge" } } });
+      const renewed = await renewLease(client, as("a"), taken.lease);
+      assert.is(renewed.kind, "renewed");
+      assert.equal(renewed.lease.object.metadata.labels, { team: "edge" });
+
+      await client.delete(target, ref.name);
+      await until("none");
+      const again = await renewLease(client, as("a"), renewed.lease);
+      assert.is(again.kind, "renewed");
+      assert.is(again.lease.epoch, 1, "the term goes on");
+      await until("a");
+
+      // Another life of the same name is another holder.
+      assert.is((await claimLease(client, as("a", "a-2"), only(true))).kind, "taken");
+      const lost = await renewLease(client, as("a"), again.lease);
+      assert.is(lost.kind, "lost");
+      assert.is(lost.lease.epoch, 2);
+      await releaseLease(client, as("a"));
+      assert.is((await readLease(client, ref))?.holder, "a", "it is not the former life's to give back");
+      await releaseLease(client, as("a", "a-2"));
+      assert.is((await readLease(client, ref))?.holder, "");
+      await until("");
+    } finally {
+      watch.unsubscribe();
+    }
   });
 
   test("An Event is created once and counted when the same happens again; other stories get Events of their own", async () => {

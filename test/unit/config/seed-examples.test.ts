@@ -34,7 +34,6 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   "17-k8s-resources.yaml": ["spec.k8sResources.edge-service"],
   "18-create-only-fields.yaml": ["spec.k8sResources.cache"],
   "21-validators.yaml": ["spec.validators[0]"],
-  "22-leader-election.yaml": ["spec.controller.leaderElection.enabled"],
   "24-logging.yaml": ["spec.logging.level"],
 };
 

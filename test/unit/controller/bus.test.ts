@@ -4,7 +4,7 @@ import { Bus } from "../../../src/controller/bus.ts";
 import type { BusEvent } from "../../../src/controller/index.ts";
 
 const began: BusEvent = { type: "TERM.BEGAN", epoch: 1 };
-const ended: BusEvent = { type: "TERM.ENDED", epoch: 1 };
+const ended: BusEvent = { type: "TERM.ENDED", epoch: 1, reason: "lost" };
 const make = (now: () => number = () => 0) => {
   const failures: string[] = [];
   const bus = new Bus({
