@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import { Counters } from "./counters.ts";
-import { Faults } from "./faults.ts";
+import { Faults } from "./faults/index.ts";
 import { createApiServer } from "./http/server.ts";
 import { Watches } from "./http/watch.ts";
 import { ManifestsFolder } from "./manifests.ts";
@@ -15,7 +15,7 @@ import { newState } from "./state.ts";
 
 export type { ApiObject } from "./objects.ts";
 export type { ObjectsApi } from "./objects-api.ts";
-export type { Faults } from "./faults.ts";
+export type { Faults } from "./faults/index.ts";
 export type { Counters } from "./counters.ts";
 
 export interface EmbeddedApiOptions {
@@ -30,6 +30,8 @@ export interface EmbeddedApiOptions {
   /** For the random parts of names; default Math.random. */
   readonly random?: () => number;
   readonly log?: (text: string) => void;
+  /** Lets faults be switched over HTTP too (`/faults`); default false. */
+  readonly switchboard?: boolean;
   /** Changes each resource remembers; default 10,000. */
   readonly history?: number;
 }
@@ -74,7 +76,14 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions = {}): Promis
   const watches = new Watches();
   const faults = new Faults(watches, state.database);
   const counters = new Counters();
-  const server = createApiServer({ state, watches, faults, counters, log });
+  const server = createApiServer({
+    state,
+    watches,
+    faults,
+    counters,
+    log,
+    switchboard: options.switchboard === true,
+  });
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);

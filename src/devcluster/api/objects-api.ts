@@ -1,5 +1,6 @@
-/** The store for code in the same process: the operations of the HTTP API without HTTP. */
+/** The store for code in the same process: the operations of the HTTP API without HTTP and without webhooks. */
 import type { ApiObject } from "./objects.ts";
+import { unasked } from "./operations/asking.ts";
 import { defaultWriteOptions } from "./operations/context.ts";
 import type { ApiState, WriteOptions } from "./operations/context.ts";
 import { defaultDeleteOptions, remove } from "./operations/delete.ts";
@@ -37,13 +38,13 @@ export class ObjectsApi {
   /** POST. Objects returned here are shared: do not change them. */
   create(object: object): ApiObject {
     const { view, namespace, body } = this.#given(object);
-    return shownObject(view, create(this.#state, view, namespace, body, this.#options).stored);
+    return shownObject(view, unasked(create(this.#state, view, namespace, body, this.#options)).stored);
   }
 
   /** Server-side apply with force. */
   apply(object: object): ApiObject {
     const { view, namespace, body, name } = this.#given(object);
-    return shownObject(view, apply(this.#state, view, namespace, name, body, this.#options).stored);
+    return shownObject(view, unasked(apply(this.#state, view, namespace, name, body, this.#options)).stored);
   }
 
   /** PUT. */
@@ -51,7 +52,7 @@ export class ObjectsApi {
     const { view, namespace, body, name } = this.#given(object);
     return shownObject(
       view,
-      update(this.#state, view, namespace, name, body, { ...this.#options, subresource }).stored,
+      unasked(update(this.#state, view, namespace, name, body, { ...this.#options, subresource })).stored,
     );
   }
 
@@ -59,15 +60,9 @@ export class ObjectsApi {
   patch(target: ObjectName, change: unknown, subresource: "" | "status" = ""): ApiObject {
     const view = this.#view(target.apiVersion, target.kind);
     const options = { ...this.#options, subresource };
-    const written = patch(
-      this.#state,
-      view,
-      this.#namespace(view, target),
-      target.name,
-      (object) => mergePatch(object, change),
-      options,
-    );
-    return shownObject(view, written.stored);
+    const namespace = this.#namespace(view, target);
+    const steps = patch(this.#state, view, namespace, target.name, (object) => mergePatch(object, change), options);
+    return shownObject(view, unasked(steps).stored);
   }
 
   /** The object, or undefined. */
@@ -92,7 +87,7 @@ export class ObjectsApi {
   delete(target: ObjectName): boolean {
     const view = this.#view(target.apiVersion, target.kind);
     try {
-      remove(this.#state, view, this.#namespace(view, target), target.name, defaultDeleteOptions);
+      unasked(remove(this.#state, view, this.#namespace(view, target), target.name, defaultDeleteOptions));
       return true;
     } catch (error) {
       if (error instanceof StatusError && error.code === 404) return false;

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { Allocator } from "./operations/allocator.ts";
 import { aftermathOf, followOwners } from "./operations/collector.ts";
+import { unasked } from "./operations/asking.ts";
 import { defaultWriteOptions } from "./operations/context.ts";
 import type { ApiState } from "./operations/context.ts";
 import { create } from "./operations/write.ts";
@@ -35,7 +36,8 @@ export function newState(options: StateOptions): ApiState {
   const namespaces = registry.find("v1", "namespaces");
   if (namespaces !== undefined) {
     for (const name of ["default", "kube-node-lease", "kube-public", "kube-system"]) {
-      create(state, namespaces, "", { metadata: { name } }, { ...defaultWriteOptions, fieldManager: "kube-apiserver" });
+      const options = { ...defaultWriteOptions, fieldManager: "kube-apiserver" };
+      unasked(create(state, namespaces, "", { metadata: { name } }, options));
     }
   }
   return state;

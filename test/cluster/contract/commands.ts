@@ -1,16 +1,7 @@
 /** The contract: commands that must say the same on the embedded API and on a real kube-apiserver, in this order. */
 
-export interface Command {
-  /** Arguments of kubectl; single quotes keep blanks. */
-  readonly line: string;
-  readonly stdin?: string;
-  /** Commands run while this one watches; it is ended afterwards. */
-  readonly during?: readonly string[];
-  /** Lines come in any order. */
-  readonly unordered?: true;
-  /** What both servers must publish before the command is run: a server lists a new kind's schema some time after it is Established. */
-  readonly published?: { readonly path: string; readonly word: string };
-}
+import type { Command } from "./command.ts";
+import { webhookCommands } from "./webhooks.ts";
 
 const command = (line: string, more: Omit<Command, "line"> = {}): Command => ({ line, ...more });
 
@@ -223,6 +214,8 @@ export const commands: readonly Command[] = [
   command("wait --for=delete cm/nobody --timeout=2s"),
   command("wait --for=create cm/plain --timeout=2s"),
   command("wait --for=jsonpath={.data.a}=never cm/plain --timeout=1s"),
+
+  ...webhookCommands,
 
   // deleting
   command("apply -f finalized.yaml"),

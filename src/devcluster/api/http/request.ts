@@ -1,5 +1,6 @@
 /** One request as the handlers see it. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Mishaps } from "../faults/index.ts";
 import { StatusError } from "../status.ts";
 
 export interface ApiRequest {
@@ -10,6 +11,8 @@ export interface ApiRequest {
   readonly response: ServerResponse;
   /** `Warning:` headers of the answer. */
   readonly warnings: string[];
+  /** What is to go wrong with it. */
+  readonly mishaps: Mishaps;
 }
 
 const LIMIT = 3 * 1024 * 1024;

@@ -1,6 +1,8 @@
 /** The verbs of a resource. */
 import type { ApiObject } from "../objects.ts";
+import { asked } from "../admission/index.ts";
 import { remove, deleteOptions } from "../operations/delete.ts";
+import type { DeleteOptions } from "../operations/delete.ts";
 import { shownBytes, shownObject } from "../operations/encode.ts";
 import type { ApiState, WriteOptions } from "../operations/context.ts";
 import { apply, create, patch, read, update } from "../operations/write.ts";
@@ -14,6 +16,7 @@ import type { StoredVersion } from "../storage/record.ts";
 import { partialMetadata, tableOf, tableRow } from "../tables/table.ts";
 import type { IncludeObject } from "../tables/table.ts";
 import { mediaType, readPatch, readValue, unsupportedPatch } from "./body.ts";
+import { lagging, readLagging } from "./lagging.ts";
 import { listBytes, listPage, readRevision, tooLarge } from "./list.ts";
 import { acceptedForm } from "./negotiate.ts";
 import type { Form } from "./negotiate.ts";
@@ -62,7 +65,7 @@ function list(state: ApiState, request: ApiRequest, view: View, target: Target, 
     serveWatch(state, request, { view, selection, form, include: includeOf(request.query) }, watches);
     return;
   }
-  const page = listPage(state, view, selection, request.query);
+  const page = listPage(state, view, selection, lagging(state, view, request));
   if (form === "object") {
     sendBytes(request, 200, listBytes(view, page));
     return;
@@ -89,7 +92,10 @@ function get(state: ApiState, request: ApiRequest, view: View, target: Target, n
   if (wanted !== "" && readRevision(wanted) > state.database.revision) {
     throw tooLarge(Number(wanted), state.database.revision);
   }
-  sendObject(state, request, view, read(state, view, target.namespace ?? "", name), form);
+  const { behind } = request.mishaps;
+  const namespace = target.namespace ?? "";
+  const stored = behind === 0 ? read(state, view, namespace, name) : readLagging(state, view, namespace, name, behind);
+  sendObject(state, request, view, stored, form);
 }
 
 function patchFunction(type: string, view: View, body: unknown): (current: ApiObject) => unknown {
@@ -119,8 +125,18 @@ async function servePatch(
   const body = await readPatch(request);
   const options: WriteOptions = writeOptions(request, "PatchOptions", subresource, isApply);
   const namespace = target.namespace ?? "";
-  if (isApply) return apply(state, view, namespace, name, body, options);
-  return patch(state, view, namespace, name, patchFunction(type, view, body), options);
+  const steps = isApply
+    ? apply(state, view, namespace, name, body, options)
+    : patch(state, view, namespace, name, patchFunction(type, view, body), options);
+  return asked(state, steps);
+}
+
+async function readDeleteOptions(request: ApiRequest, view: View, collection: boolean): Promise<DeleteOptions> {
+  return deleteOptions(await readValue(request), request.query, {
+    collection,
+    propagationPolicy: view.definition.orphansByDefault ? "Orphan" : "Background",
+    warn: (text) => void request.warnings.push(text),
+  });
 }
 
 async function serveDelete(
@@ -130,8 +146,8 @@ async function serveDelete(
   target: Target,
   name: string,
 ): Promise<void> {
-  const options = deleteOptions(await readValue(request), request.query);
-  const { stored, gone } = remove(state, view, target.namespace ?? "", name, options);
+  const options = await readDeleteOptions(request, view, false);
+  const { stored, gone } = await asked(state, remove(state, view, target.namespace ?? "", name, options));
   const { definition } = view;
   if (!gone || definition.deleteAnswersObject) {
     sendObject(state, request, view, stored, "object");
@@ -152,9 +168,14 @@ async function serveDelete(
 }
 
 async function deleteCollection(state: ApiState, request: ApiRequest, view: View, target: Target): Promise<void> {
-  const options = deleteOptions(await readValue(request), request.query);
+  const options = await readDeleteOptions(request, view, true);
   const page = listPage(state, view, selectionOf(view, target, request.query), request.query);
-  for (const record of page.records) remove(state, view, record.namespace, record.object.metadata.name, options);
+  for (const { namespace, object } of page.records) {
+    await asked(state, remove(state, view, namespace, object.metadata.name, options)).catch((error: unknown) => {
+      // gone in the meantime is as good as deleted
+      if (!(error instanceof StatusError) || error.code !== 404) throw error;
+    });
+  }
   sendBytes(request, 200, listBytes(view, page));
 }
 
@@ -173,7 +194,8 @@ async function serveCollection(
     case "POST": {
       if (view.definition.namespaced && target.namespace === undefined) throw notAllowed();
       const options = writeOptions(request, "CreateOptions", "");
-      const written = create(state, view, target.namespace ?? "", await readValue(request), options);
+      const body = await readValue(request);
+      const written = await asked(state, create(state, view, target.namespace ?? "", body, options));
       sendObject(state, request, view, written.stored, acceptedForm(request), 201);
       return;
     }
@@ -203,14 +225,8 @@ async function serveObject(
       return;
     case "PUT": {
       const body: unknown = await readValue(request);
-      const written = update(
-        state,
-        view,
-        target.namespace ?? "",
-        name,
-        body,
-        writeOptions(request, "UpdateOptions", subresource),
-      );
+      const options = writeOptions(request, "UpdateOptions", subresource);
+      const written = await asked(state, update(state, view, target.namespace ?? "", name, body, options));
       sendObject(state, request, view, written.stored, acceptedForm(request), written.created ? 201 : 200);
       return;
     }

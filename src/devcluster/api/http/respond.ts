@@ -30,6 +30,10 @@ export function sendBytes(
   type = "application/json",
   extra: Readonly<Record<string, string>> = {},
 ): void {
+  if (request.mishaps.lost) {
+    request.raw.socket.destroy();
+    return;
+  }
   if (
     /\byaml\b/.test(request.raw.headers.accept ?? "") &&
     !/json/.test(request.raw.headers.accept ?? "") &&

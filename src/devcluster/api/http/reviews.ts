@@ -1,50 +1,97 @@
-/** Reviews: whoever asks is the administrator of this cluster and may do everything. */
-import { randomUUID } from "node:crypto";
-import { isFields, secondsTime } from "../objects.ts";
+/** Reviews of access and identity: whoever asks is the administrator of this cluster and may do everything. */
+import { isFields, stringAt } from "../objects.ts";
 import type { Fields } from "../objects.ts";
+import { administrator } from "../operations/administrator.ts";
+import type { ApiState } from "../operations/context.ts";
 import { readValue } from "./body.ts";
 import type { ApiRequest } from "./request.ts";
 import { sendJson } from "./respond.ts";
+import type { Tokens } from "./tokens.ts";
+import { serveTokenRequest } from "./tokens.ts";
 
-const user = { username: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
+const discoveryPaths = [
+  "/api",
+  "/api/*",
+  "/apis",
+  "/apis/*",
+  "/healthz",
+  "/livez",
+  "/openapi",
+  "/openapi/*",
+  "/readyz",
+];
+const publicPaths = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
 
-function answer(path: string): Fields | undefined {
-  switch (path) {
-    case "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
-    case "/apis/authorization.k8s.io/v1/subjectaccessreviews":
-      return { allowed: true };
-    case "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews":
-      return {
-        resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
-        nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
-        incomplete: false,
-      };
-    case "/apis/authentication.k8s.io/v1/selfsubjectreviews":
-      return { userInfo: user };
-    default:
-      return undefined;
-  }
+/** What an administrator's roles add up to in a new cluster. */
+const rules: Fields = {
+  resourceRules: [
+    { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+    { verbs: ["create"], apiGroups: ["authentication.k8s.io"], resources: ["selfsubjectreviews"] },
+    {
+      verbs: ["create"],
+      apiGroups: ["authorization.k8s.io"],
+      resources: ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
+    },
+  ],
+  nonResourceRules: [
+    { verbs: ["*"], nonResourceURLs: ["*"] },
+    { verbs: ["get"], nonResourceURLs: [...discoveryPaths, "/version", "/version/"] },
+    { verbs: ["get"], nonResourceURLs: publicPaths },
+  ],
+  incomplete: false,
+};
+
+interface Review {
+  readonly kind: string;
+  readonly group: string;
+  readonly namespaced?: true;
+  status(spec: unknown, tokens: Tokens): Fields;
 }
 
-/** Answers a review; false when the path is none. */
-export async function serveReview(request: ApiRequest, now: number): Promise<boolean> {
-  const status = request.method === "POST" ? answer(request.path) : undefined;
-  if (status !== undefined) {
-    const body = await readValue(request);
-    sendJson(request, 201, { ...(isFields(body) ? body : {}), status });
-    return true;
-  }
-  const token = /^\/api\/v1\/namespaces\/([^/]+)\/serviceaccounts\/([^/]+)\/token$/.exec(request.path);
-  if (request.method !== "POST" || token === null) return false;
+const allowed = { status: () => ({ allowed: true }) };
+
+const reviews: Readonly<Record<string, Review>> = {
+  selfsubjectaccessreviews: { kind: "SelfSubjectAccessReview", group: "authorization.k8s.io", ...allowed },
+  subjectaccessreviews: { kind: "SubjectAccessReview", group: "authorization.k8s.io", ...allowed },
+  localsubjectaccessreviews: {
+    kind: "LocalSubjectAccessReview",
+    group: "authorization.k8s.io",
+    namespaced: true,
+    ...allowed,
+  },
+  selfsubjectrulesreviews: { kind: "SelfSubjectRulesReview", group: "authorization.k8s.io", status: () => rules },
+  selfsubjectreviews: {
+    kind: "SelfSubjectReview",
+    group: "authentication.k8s.io",
+    status: () => ({ userInfo: administrator }),
+  },
+  tokenreviews: {
+    kind: "TokenReview",
+    group: "authentication.k8s.io",
+    status: (spec, tokens) => tokens.review(stringAt(spec, "token"), spec),
+  },
+};
+
+function reviewAt(path: string): Review | undefined {
+  const match = /^\/apis\/([^/]+)\/v1(?:\/(namespaces)\/[^/]+)?\/([a-z]+)$/.exec(path);
+  if (match === null) return undefined;
+  const review = Object.hasOwn(reviews, match[3] ?? "") ? reviews[match[3] ?? ""] : undefined;
+  return review?.group === match[1] && (review?.namespaced === true) === (match[2] !== undefined) ? review : undefined;
+}
+
+/** Answers a review or a request for a token; false when the path is neither. */
+export async function serveReview(state: ApiState, tokens: Tokens, request: ApiRequest): Promise<boolean> {
+  if (request.method !== "POST") return false;
+  const review = reviewAt(request.path);
+  if (review === undefined) return serveTokenRequest(state, tokens, request);
   const body = await readValue(request);
-  const seconds = Number(isFields(body) && isFields(body["spec"]) ? (body["spec"]["expirationSeconds"] ?? 3600) : 3600);
-  const expirationTimestamp = secondsTime(now + (Number.isFinite(seconds) && seconds > 0 ? seconds : 3600) * 1000);
+  const sent = isFields(body) ? body : {};
   sendJson(request, 201, {
-    kind: "TokenRequest",
-    apiVersion: "authentication.k8s.io/v1",
-    metadata: { name: token[2], namespace: token[1], creationTimestamp: secondsTime(now) },
-    spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: seconds || 3600 },
-    status: { token: randomUUID(), expirationTimestamp },
+    kind: review.kind,
+    apiVersion: `${review.group}/v1`,
+    metadata: isFields(sent["metadata"]) ? sent["metadata"] : {},
+    ...(sent["spec"] === undefined ? {} : { spec: sent["spec"] }),
+    status: review.status(sent["spec"], tokens),
   });
   return true;
 }

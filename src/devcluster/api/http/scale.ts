@@ -3,6 +3,8 @@ import { at, isFields, setOwn } from "../objects.ts";
 import type { ApiObject, Fields } from "../objects.ts";
 import { shownObject } from "../operations/encode.ts";
 import type { ApiState } from "../operations/context.ts";
+import { asked } from "../admission/index.ts";
+import type { Disguise } from "../operations/asking.ts";
 import { patch, read } from "../operations/write.ts";
 import { jsonPatch } from "../patch/json-patch.ts";
 import { mergePatch } from "../patch/merge-patch.ts";
@@ -48,6 +50,11 @@ function withNumber(value: unknown, path: readonly string[], number: number): un
   return copy;
 }
 
+function replicasOf(scale: unknown): number {
+  const replicas = at(scale, "spec", "replicas");
+  return typeof replicas === "number" ? replicas : 0;
+}
+
 async function wantedScale(request: ApiRequest, current: Fields): Promise<unknown> {
   if (request.method === "PUT") return readValue(request);
   const type = mediaType(request);
@@ -73,9 +80,15 @@ export async function serveScale(
   }
   const wanted = await wantedScale(request, current);
   const version = at(wanted, "metadata", "resourceVersion");
-  const options = writeOptions(request, request.method === "PUT" ? "UpdateOptions" : "PatchOptions", "");
-  const replicas = at(wanted, "spec", "replicas");
-  const written = patch(
+  const disguise: Disguise = {
+    subresource: "scale",
+    kind: { group: "autoscaling", version: "v1", kind: "Scale" },
+    show: (object) => scaleOf(object, paths, view),
+    read: (object, scale) => withNumber(object, paths.spec, replicasOf(scale)) as ApiObject,
+  };
+  const plain = writeOptions(request, request.method === "PUT" ? "UpdateOptions" : "PatchOptions", "");
+  const replicas = replicasOf(wanted);
+  const steps = patch(
     state,
     view,
     namespace,
@@ -84,9 +97,10 @@ export async function serveScale(
       if (request.method === "PUT" && typeof version === "string" && version !== object.metadata.resourceVersion) {
         throw modified(view.definition, name);
       }
-      return withNumber(object, paths.spec, typeof replicas === "number" ? replicas : 0);
+      return withNumber(object, paths.spec, replicas);
     },
-    options,
+    { ...plain, disguise },
   );
+  const written = await asked(state, steps);
   sendJson(request, 200, scaleOf(shownObject(view, written.stored), paths, view));
 }

@@ -39,7 +39,7 @@ export class Watches {
 
   add(watch: Watch): void {
     this.#open.add(watch);
-    watch.stall(this.#stalled);
+    watch.hold(this.#stalled || watch.stalledBy !== undefined);
   }
 
   delete(watch: Watch): void {
@@ -54,7 +54,16 @@ export class Watches {
   /** Holds every event back until it is called with false. */
   stall(on: boolean): void {
     this.#stalled = on;
-    for (const watch of this.#open) watch.stall(on);
+    for (const watch of this.#open) watch.hold(on || watch.stalledBy !== undefined);
+  }
+
+  /** Gives the watches that a rule held what they missed. */
+  release(rule: number): void {
+    for (const watch of this.#open) {
+      if (watch.stalledBy !== rule) continue;
+      watch.stalledBy = undefined;
+      watch.hold(this.#stalled);
+    }
   }
 }
 
@@ -107,6 +116,8 @@ export class Watch {
   #held: Buffer[] | undefined;
   #timers: NodeJS.Timeout[] = [];
   #stop: () => void = () => undefined;
+  /** The fault that holds this watch. */
+  stalledBy: number | undefined;
 
   constructor(state: ApiState, options: WatchOptions, response: ServerResponse) {
     this.#state = state;
@@ -115,7 +126,8 @@ export class Watch {
     this.#store = state.database.store(options.view.definition);
   }
 
-  start(query: URLSearchParams, watches: Watches): void {
+  start({ query, mishaps }: ApiRequest, watches: Watches): void {
+    this.stalledBy = mishaps.stalledBy;
     const plan = planOf(this.#state, this.#options, this.#store, query);
     const future = Number(query.get("resourceVersion") ?? "0");
     this.#response.writeHead(200, { "Content-Type": "application/json", "Cache-Control": "no-cache, private" });
@@ -136,6 +148,7 @@ export class Watch {
     const seconds = Number(query.get("timeoutSeconds") ?? "0");
     if (seconds > 0) this.#later(seconds * 1000, () => this.#end());
     if (seconds > 2 && plan.bookmarks) this.#later(seconds * 1000 - 1500, () => this.#bookmark(false));
+    if (mishaps.dropAfterMs !== undefined) this.#later(mishaps.dropAfterMs, () => this.cut());
     if (plan.bookmarks) this.#every(BOOKMARK_MS, () => this.#bookmark(false));
     this.#stop = () => {
       unlisten();
@@ -152,7 +165,8 @@ export class Watch {
     this.#response.destroy();
   }
 
-  stall(on: boolean): void {
+  /** Holds back what comes from now on, or sends what was held. */
+  hold(on: boolean): void {
     const held = this.#held;
     if (on) this.#held ??= [];
     else {
@@ -237,5 +251,5 @@ const expiredLine = (wanted: string, oldest: number): Buffer =>
 
 /** Answers a watch request; returns once it has begun. */
 export function serveWatch(state: ApiState, request: ApiRequest, options: WatchOptions, watches: Watches): void {
-  new Watch(state, options, request.response).start(request.query, watches);
+  new Watch(state, options, request.response).start(request, watches);
 }

@@ -1,9 +1,21 @@
 /** Options of a write from its query. */
+import type { Fields } from "../objects.ts";
 import type { WriteOptions } from "../operations/context.ts";
 import { fieldForbidden, fieldNotSupported, fieldRequired, optionsInvalid } from "../status.ts";
 import type { ApiRequest } from "./request.ts";
 
 type Kind = "CreateOptions" | "UpdateOptions" | "PatchOptions";
+
+/** The options as webhooks are told them. */
+function sentOptions(query: URLSearchParams): Fields {
+  const sent: Fields = {};
+  if (query.has("dryRun")) sent["dryRun"] = query.getAll("dryRun");
+  for (const name of ["fieldManager", "fieldValidation"]) {
+    const value = query.get(name);
+    if (value !== null) sent[name] = value;
+  }
+  return sent;
+}
 
 export function writeOptions(request: ApiRequest, kind: Kind, subresource: "" | "status", apply = false): WriteOptions {
   const { query } = request;
@@ -27,6 +39,7 @@ export function writeOptions(request: ApiRequest, kind: Kind, subresource: "" | 
     dryRun: dryRun.length > 0,
     force: query.get("force") === "true",
     subresource,
+    sent: sentOptions(query),
     warn: (text) => {
       if (!request.warnings.includes(text)) request.warnings.push(text);
     },

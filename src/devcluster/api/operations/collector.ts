@@ -9,6 +9,7 @@ import type { ResourceName } from "../status.ts";
 import type { StoredVersion } from "../storage/record.ts";
 import { rangeOf } from "../storage/sorted-records.ts";
 import type { Aftermath, ApiState } from "./context.ts";
+import { unasked } from "./asking.ts";
 import { defaultDeleteOptions, remove } from "./delete.ts";
 
 const isNamespace = (resource: ResourceName): boolean => resource.group === "" && resource.plural === "namespaces";
@@ -17,11 +18,11 @@ const isDefinition = (resource: ResourceName): boolean =>
 
 const CLEANUP = "customresourcecleanup.apiextensions.k8s.io";
 
-/** Deletes a stored object as a client would. */
+/** Deletes a stored object as a client would, but that no webhook is asked. */
 function deleteStored(state: ApiState, resource: ResourceName, stored: StoredVersion): void {
   const view = state.registry.storageView(resource.group, resource.plural);
   if (view === undefined) return;
-  remove(state, view, stored.namespace, stored.object.metadata.name, defaultDeleteOptions);
+  unasked(remove(state, view, stored.namespace, stored.object.metadata.name, defaultDeleteOptions));
 }
 
 /** After `owner` is gone: deletes what names it and has no other owner left. */

@@ -1,10 +1,11 @@
 /** What every operation works with. */
-import type { ApiObject } from "../objects.ts";
+import type { ApiObject, Fields } from "../objects.ts";
 import type { ResourceName } from "../status.ts";
 import type { Database } from "../storage/database.ts";
 import type { Registry } from "../resources/registry.ts";
 import type { RuleContext } from "../resources/definition.ts";
 import type { Allocator } from "./allocator.ts";
+import type { Disguise } from "./asking.ts";
 
 /** What goes on behind a deletion that was answered (see collector.ts). */
 export interface Aftermath {
@@ -31,6 +32,10 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly force: boolean;
   readonly subresource: "" | "status";
+  /** Set where the request is for a document that stands for the object (scale). */
+  readonly disguise?: Disguise;
+  /** The options as they were sent, for webhooks. */
+  readonly sent: Fields;
   /** Collects `Warning:` headers. */
   readonly warn: (text: string) => void;
 }
@@ -41,6 +46,7 @@ export const defaultWriteOptions: WriteOptions = {
   dryRun: false,
   force: false,
   subresource: "",
+  sent: {},
   warn: () => undefined,
 };
 

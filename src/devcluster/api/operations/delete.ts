@@ -1,18 +1,25 @@
 /** Deletion: preconditions, finalizers, propagation. */
-import type { ApiObject } from "../objects.ts";
+import type { ApiObject, Fields } from "../objects.ts";
 import { isFields, secondsTime } from "../objects.ts";
 import type { View } from "../resources/definition.ts";
 import { storageKey } from "../resources/definition.ts";
 import { StatusError, fieldNotSupported, forbidden, notFound, optionsInvalid } from "../status.ts";
 import { storedVersion } from "../storage/record.ts";
 import type { StoredVersion } from "../storage/record.ts";
+import type { Asking } from "./asking.ts";
 import type { ApiState } from "./context.ts";
+import { shownObject } from "./encode.ts";
 
 export interface DeleteOptions {
   readonly propagationPolicy: "Background" | "Foreground" | "Orphan";
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
   readonly dryRun: boolean;
+  /** The options as they were sent, for webhooks. */
+  readonly sent: Fields;
+  /** Part of a collection: webhooks are not told the name apart from the object. */
+  readonly collection: boolean;
+  readonly warn: (text: string) => void;
 }
 
 export const defaultDeleteOptions: DeleteOptions = {
@@ -20,13 +27,20 @@ export const defaultDeleteOptions: DeleteOptions = {
   uid: undefined,
   resourceVersion: undefined,
   dryRun: false,
+  sent: {},
+  collection: false,
+  warn: () => undefined,
 };
 
 /** From a DeleteOptions body and the query. */
-export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
+export function deleteOptions(
+  body: unknown,
+  query: URLSearchParams,
+  more: Pick<DeleteOptions, "collection" | "warn" | "propagationPolicy">,
+): DeleteOptions {
   const given = isFields(body) ? body : {};
   const preconditions = isFields(given["preconditions"]) ? given["preconditions"] : {};
-  const policy = given["propagationPolicy"] ?? query.get("propagationPolicy") ?? "Background";
+  const policy = given["propagationPolicy"] ?? query.get("propagationPolicy") ?? more.propagationPolicy;
   if (policy !== "Background" && policy !== "Foreground" && policy !== "Orphan") {
     throw optionsInvalid(
       "DeleteOptions",
@@ -35,7 +49,10 @@ export function deleteOptions(body: unknown, query: URLSearchParams): DeleteOpti
   }
   const orphan = given["orphanDependents"] === true;
   const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+  const { apiVersion: _version, kind: _kind, ...sent } = given;
   return {
+    ...more,
+    sent,
     propagationPolicy: orphan ? "Orphan" : policy,
     uid: text(preconditions["uid"]),
     resourceVersion: text(preconditions["resourceVersion"]),
@@ -78,15 +95,45 @@ function pendingFinalizers(view: View, object: ApiObject, options: DeleteOptions
   return [...finalizers];
 }
 
+/** A webhook can refuse a deletion; it cannot change what is deleted. */
+function* askAbout(view: View, stored: StoredVersion, options: DeleteOptions): Asking<void> {
+  const old = shownObject(view, stored);
+  const question = {
+    operation: "DELETE",
+    view,
+    subresource: "",
+    disguise: undefined,
+    namespace: stored.namespace,
+    name: options.collection ? "" : old.metadata.name,
+    object: undefined,
+    old,
+    dryRun: options.dryRun,
+    options: options.sent,
+    warn: options.warn,
+  } as const;
+  yield { ...question, phase: "mutating" };
+  yield { ...question, phase: "validating" };
+}
+
 /** Deletes an object, or marks it when something has to happen first. */
-export function remove(state: ApiState, view: View, namespace: string, name: string, options: DeleteOptions): Deleted {
+export function* remove(
+  state: ApiState,
+  view: View,
+  namespace: string,
+  name: string,
+  options: DeleteOptions,
+): Asking<Deleted> {
   const { definition } = view;
   const store = state.database.store(definition);
-  const stored = store.get(storageKey(definition, namespace, name));
+  const key = storageKey(definition, namespace, name);
+  let stored = store.get(key);
   if (stored === undefined) throw notFound(definition, name);
   checkPreconditions(view, stored, options);
   const isNamespace = definition.group === "" && definition.plural === "namespaces";
   if (isNamespace && PROTECTED.has(name)) throw forbidden(definition, name, "this namespace may not be deleted");
+  yield* askAbout(view, stored, options);
+  stored = store.get(key);
+  if (stored === undefined) throw notFound(definition, name);
   const finalizers = pendingFinalizers(view, stored.object, options);
   if (finalizers.length === 0 && !isNamespace) {
     if (options.dryRun) return { stored, gone: true };

@@ -2,6 +2,7 @@
 import type { ApiObject } from "../objects.ts";
 import type { View } from "../resources/definition.ts";
 import { applyDefaults, prune } from "../schema/structural.ts";
+import { storedVersion } from "../storage/record.ts";
 import type { StoredVersion } from "../storage/record.ts";
 
 interface Encoding {
@@ -39,3 +40,14 @@ export function shownBytes(view: View, stored: StoredVersion): Buffer {
   const encoding = encodingOf(view, stored);
   return (encoding.bytes ??= Buffer.from(JSON.stringify(encoding.object)));
 }
+
+/** The object as it is stored. */
+export function toStored(view: View, object: ApiObject): ApiObject {
+  if (view.toStored !== undefined) return view.toStored(object);
+  if (view.definition.builtIn || view.version === view.definition.storageVersion) return object;
+  return { ...object, apiVersion: `${view.definition.group}/${view.definition.storageVersion}` };
+}
+
+/** An object of one version as another version of the same resource shows it. */
+export const convertedObject = (from: View, to: View, object: ApiObject): ApiObject =>
+  shownObject(to, storedVersion("", toStored(from, object), 0));

@@ -8,18 +8,30 @@ import type { ApiState } from "./context.ts";
 
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 
-/** Fills in what creation gives: name, uid, times; drops what a client may not say. */
-export function initialMetadata(view: View, given: Metadata, namespace: string, state: ApiState): Metadata {
+/** Drops what a client may not say of an object that is to be created; its namespace is the URL's. */
+export function draftMetadata(view: View, given: Metadata, namespace: string): Metadata {
   const metadata: Metadata = { ...given };
-  for (const key of ["resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds"] as const)
-    delete metadata[key];
+  const ours = [
+    "resourceVersion",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "uid",
+    "creationTimestamp",
+  ] as const;
+  for (const key of ours) delete metadata[key];
+  if (view.definition.namespaced) metadata.namespace = namespace;
+  else delete metadata.namespace;
+  return metadata;
+}
+
+/** Fills in what creation gives: name, uid, times. */
+export function initialMetadata(view: View, given: Metadata, namespace: string, state: ApiState): Metadata {
+  const metadata = draftMetadata(view, given, namespace);
   if (!metadata.name && metadata.generateName) {
     let suffix = "";
     for (let i = 0; i < 5; i++) suffix += ALPHABET[Math.floor(state.random() * ALPHABET.length)];
     metadata.name = metadata.generateName.slice(0, 58) + suffix;
   }
-  if (view.definition.namespaced) metadata.namespace = namespace;
-  else delete metadata.namespace;
   metadata.uid = state.uid();
   metadata.creationTimestamp = secondsTime(state.now());
   if (view.definition.generation) metadata.generation = 1;
@@ -165,11 +177,20 @@ function finalizerErrors(metadata: Metadata, old: Metadata | undefined): FieldEr
   return errors;
 }
 
+/** A name that only has to stand in a path. */
+function pathErrors(name: string): FieldError[] {
+  if (name === "." || name === "..") return [fieldInvalid("metadata.name", name, `may not be '${name}'`)];
+  return ["/", "%"]
+    .filter((part) => name.includes(part))
+    .map((part) => fieldInvalid("metadata.name", name, `may not contain '${part}'`));
+}
+
 function nameErrors(view: View, object: ApiObject): FieldError[] {
   const { name } = object.metadata;
   if (!name) return [fieldRequired("metadata.name", "name or generateName is required")];
   const rule = view.definition.rules.nameRule ?? "subdomain";
   if (rule === "none") return [];
+  if (rule === "path") return pathErrors(name);
   const fault = rule === "subdomain" ? subdomainFault(name) : labelFault(name);
   return fault === undefined ? [] : [fieldInvalid("metadata.name", name, fault)];
 }

@@ -2,9 +2,11 @@
 import { deepCopy, deepEqual, isFields, setOwn } from "../objects.ts";
 import { StatusError, badRequest } from "../status.ts";
 
-/** A `test` that fails, or a path that does not exist. */
-const rejected = (): StatusError =>
-  new StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {});
+/** A `test` that fails, or a path that does not exist. `cause`: which one, for those who are told. */
+const rejected = (why?: string): StatusError =>
+  Object.assign(new StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {}), {
+    cause: why,
+  });
 
 const tokens = (path: string): string[] => {
   if (path === "") return [];
@@ -102,7 +104,9 @@ export function jsonPatch(target: unknown, patch: unknown): unknown {
         add(root, path, deepCopy(read(root, from)));
         break;
       case "test":
-        if (!deepEqual(read(root, path), value)) throw rejected();
+        if (!deepEqual(read(root, path), value)) {
+          throw rejected(`testing value ${operation["path"]} failed: test failed`);
+        }
         break;
       default:
         throw rejected();

@@ -3,7 +3,6 @@ import type { Fields } from "../objects.ts";
 import { builtinType } from "../schema/compact-types.ts";
 import type { StructNode } from "../schema/type-node.ts";
 import { StatusError, badRequest } from "../status.ts";
-import { reviewTypes } from "./review-types.ts";
 import { readMessage } from "./message.ts";
 import { bytesField, readFields } from "./wire.ts";
 
@@ -12,8 +11,6 @@ const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 export const isProtobuf = (bytes: Buffer): boolean => bytes.subarray(0, 4).equals(MAGIC);
 
 function typeOf(apiVersion: string, kind: string): StructNode | undefined {
-  const review = reviewTypes.get(kind);
-  if (review !== undefined) return review;
   try {
     return builtinType(apiVersion === "events.k8s.io/v1" ? `events.${kind}` : kind);
   } catch {

@@ -8,159 +8,8 @@ import { allVerbs } from "./definition.ts";
 import type { KindRules, ResourceDefinition, View } from "./definition.ts";
 import { eventFromStored, eventToStored } from "./event-shapes.ts";
 import { rulesOf } from "./rules/index.ts";
-
-interface Shape {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly plural: string;
-  readonly shortNames?: readonly string[];
-  readonly categories?: readonly string[];
-  readonly cluster?: true;
-  readonly generation?: true;
-  readonly status?: true;
-  readonly scale?: true;
-  readonly statusTakesMetadata?: true;
-  readonly deleteAnswersObject?: true;
-  readonly createOnUpdate?: true;
-  readonly conditionalUpdate?: true;
-  /** Paths beside metadata that a field selector may name. */
-  readonly fields?: readonly string[];
-}
-
-const shapes: readonly Shape[] = [
-  { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", shortNames: ["cm"] },
-  { group: "", version: "v1", kind: "Endpoints", plural: "endpoints", shortNames: ["ep"] },
-  {
-    group: "",
-    version: "v1",
-    kind: "Event",
-    plural: "events",
-    shortNames: ["ev"],
-    fields: [
-      "involvedObject.kind",
-      "involvedObject.namespace",
-      "involvedObject.name",
-      "involvedObject.uid",
-      "involvedObject.apiVersion",
-      "involvedObject.resourceVersion",
-      "involvedObject.fieldPath",
-      "reason",
-      "reportingComponent",
-      "source",
-      "type",
-    ],
-  },
-  {
-    group: "",
-    version: "v1",
-    kind: "Namespace",
-    plural: "namespaces",
-    shortNames: ["ns"],
-    cluster: true,
-    status: true,
-    statusTakesMetadata: true,
-    deleteAnswersObject: true,
-    fields: ["status.phase"],
-  },
-  {
-    group: "",
-    version: "v1",
-    kind: "Node",
-    plural: "nodes",
-    shortNames: ["no"],
-    cluster: true,
-    status: true,
-    statusTakesMetadata: true,
-    fields: ["spec.unschedulable"],
-  },
-  {
-    group: "",
-    version: "v1",
-    kind: "Pod",
-    plural: "pods",
-    shortNames: ["po"],
-    categories: ["all"],
-    generation: true,
-    status: true,
-    statusTakesMetadata: true,
-    deleteAnswersObject: true,
-    fields: ["spec.nodeName", "spec.restartPolicy", "spec.serviceAccountName", "status.phase", "status.podIP"],
-  },
-  { group: "", version: "v1", kind: "Secret", plural: "secrets", fields: ["type"] },
-  {
-    group: "",
-    version: "v1",
-    kind: "ServiceAccount",
-    plural: "serviceaccounts",
-    shortNames: ["sa"],
-    deleteAnswersObject: true,
-  },
-  {
-    group: "",
-    version: "v1",
-    kind: "Service",
-    plural: "services",
-    shortNames: ["svc"],
-    categories: ["all"],
-    status: true,
-    statusTakesMetadata: true,
-    deleteAnswersObject: true,
-    fields: ["spec.clusterIP", "spec.type"],
-  },
-  {
-    group: "apps",
-    version: "v1",
-    kind: "Deployment",
-    plural: "deployments",
-    shortNames: ["deploy"],
-    categories: ["all"],
-    generation: true,
-    status: true,
-    statusTakesMetadata: true,
-    scale: true,
-  },
-  {
-    group: "apps",
-    version: "v1",
-    kind: "ReplicaSet",
-    plural: "replicasets",
-    shortNames: ["rs"],
-    categories: ["all"],
-    generation: true,
-    status: true,
-    statusTakesMetadata: true,
-    scale: true,
-    fields: ["status.replicas"],
-  },
-  {
-    group: "networking.k8s.io",
-    version: "v1",
-    kind: "Ingress",
-    plural: "ingresses",
-    shortNames: ["ing"],
-    generation: true,
-    status: true,
-    statusTakesMetadata: true,
-  },
-  {
-    group: "networking.k8s.io",
-    version: "v1",
-    kind: "IngressClass",
-    plural: "ingressclasses",
-    cluster: true,
-    generation: true,
-  },
-  { group: "discovery.k8s.io", version: "v1", kind: "EndpointSlice", plural: "endpointslices", generation: true },
-  {
-    group: "coordination.k8s.io",
-    version: "v1",
-    kind: "Lease",
-    plural: "leases",
-    createOnUpdate: true,
-    conditionalUpdate: true,
-  },
-];
+import { shapes } from "./shapes.ts";
+import type { Shape } from "./shapes.ts";
 
 const singularOf = (kind: string): string => kind.toLowerCase();
 
@@ -187,6 +36,7 @@ function definitionOf(shape: Shape): ResourceDefinition {
     conditionalUpdate: shape.conditionalUpdate === true,
     createOnUpdate: shape.createOnUpdate === true,
     deleteAnswersObject: shape.deleteAnswersObject === true,
+    orphansByDefault: shape.orphansByDefault === true,
     rules,
   };
 }

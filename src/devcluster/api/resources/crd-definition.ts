@@ -132,6 +132,7 @@ export const definitionView: View = {
     conditionalUpdate: true,
     createOnUpdate: false,
     deleteAnswersObject: true,
+    orphansByDefault: false,
     rules: rulesOf("CustomResourceDefinition"),
   },
   version: "v1",

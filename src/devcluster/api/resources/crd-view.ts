@@ -99,6 +99,7 @@ export function viewsOf(object: ApiObject): readonly View[] {
     conditionalUpdate: true,
     createOnUpdate: false,
     deleteAnswersObject: false,
+    orphansByDefault: false,
     rules: {},
   };
   return spec.versions

@@ -37,7 +37,7 @@ export interface KindRules {
   prepareUpdate?(object: ApiObject, old: ApiObject, context: RuleContext): void;
   validate?(object: ApiObject, old: ApiObject | undefined, context: RuleContext): FieldError[];
   /** How a metadata.name is judged; default: DNS-1123 subdomain. */
-  readonly nameRule?: "subdomain" | "label" | "service" | "none";
+  readonly nameRule?: "subdomain" | "label" | "service" | "path" | "none";
 }
 
 export interface ScalePaths {
@@ -67,6 +67,8 @@ export interface ResourceDefinition extends ResourceName, KindName {
   readonly createOnUpdate: boolean;
   /** DELETE answers with the object, not with a Status. */
   readonly deleteAnswersObject: boolean;
+  /** DELETE without a policy leaves the dependents. */
+  readonly orphansByDefault: boolean;
   readonly rules: KindRules;
   /** Set while the CustomResourceDefinition is being deleted: nothing is created any more. */
   terminating?: boolean;

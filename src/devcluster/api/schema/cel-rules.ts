@@ -112,7 +112,7 @@ class Rules {
       if (program(scope) === true) return;
     } catch (error) {
       this.errors.push(
-        fieldInvalid(path, schema.type ?? "object", `${runtimeText(error)} evaluating rule: ${ruleName(rule)}`),
+        fieldInvalid(path, schema.type ?? "object", `${celFailure(error)} evaluating rule: ${ruleName(rule)}`),
       );
       return;
     }
@@ -122,7 +122,8 @@ class Rules {
 
 const ruleName = (rule: CelRule): string => rule.message ?? rule.rule;
 
-function runtimeText(error: unknown): string {
+/** What went wrong when an expression ran, as the API server puts it. */
+export function celFailure(error: unknown): string {
   const text =
     error instanceof Error
       ? ((error as { summary?: string }).summary ?? error.message.split("\n")[0] ?? "")

@@ -1,5 +1,6 @@
-/** Reads the compact notation of builtin-types.ts into type trees. */
+/** Reads the compact notation of builtin-types.ts and installed-types.ts into type trees. */
 import { builtinTypes } from "./builtin-types.ts";
+import { installedTypes } from "./installed-types.ts";
 import { anyNode } from "./type-node.ts";
 import type { FieldNode, ScalarType, StructNode, TypeNode } from "./type-node.ts";
 
@@ -98,7 +99,7 @@ class Reader {
   }
 }
 
-const reader = new Reader(builtinTypes);
+const reader = new Reader(builtinTypes + installedTypes);
 
 /** The type of a built-in kind; groups with an ambiguous name are written `events.Event`. */
 export const builtinType = (name: string): StructNode => reader.struct(name);

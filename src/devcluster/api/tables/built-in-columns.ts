@@ -3,6 +3,7 @@ import { at, isFields, listAt, stringAt } from "../objects.ts";
 import type { ApiObject } from "../objects.ts";
 import type { Column } from "../resources/definition.ts";
 import { ageColumn, column, nameColumn, wide } from "./columns.ts";
+import { installedColumns } from "./installed-columns.ts";
 import {
   endpointSliceColumns,
   endpointsColumns,
@@ -62,4 +63,5 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
 };
 
 /** Name and Age where a kind has nothing of its own. */
-export const columnsOf = (kind: string): readonly Column[] => columns[kind] ?? [nameColumn, ageColumn];
+export const columnsOf = (kind: string): readonly Column[] =>
+  columns[kind] ?? installedColumns[kind] ?? [nameColumn, ageColumn];

@@ -3,17 +3,9 @@ import { isFields, listAt, at, stringAt } from "../objects.ts";
 import type { ApiObject } from "../objects.ts";
 import type { Column } from "../resources/definition.ts";
 import { ageColumn, column, nameColumn, wide } from "./columns.ts";
+import { labelsText } from "./selector-text.ts";
 
 const orNone = (text: string): string => (text === "" ? "<none>" : text);
-
-/** `a=b,c=d`, or `<none>`. */
-export function labelsText(value: unknown): string {
-  if (!isFields(value)) return "<none>";
-  const pairs = Object.keys(value)
-    .toSorted()
-    .map((key) => `${key}=${String(value[key])}`);
-  return orNone(pairs.join(","));
-}
 
 function loadBalancerAddresses(object: ApiObject): readonly string[] {
   const entries = listAt(object, "status", "loadBalancer", "ingress");

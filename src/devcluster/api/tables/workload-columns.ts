@@ -4,8 +4,8 @@ import type { ApiObject } from "../objects.ts";
 import { age } from "../resources/ages.ts";
 import type { Column } from "../resources/definition.ts";
 import { ageColumn, column, nameColumn, wide } from "./columns.ts";
-import { labelsText } from "./network-columns.ts";
 import { podStatus } from "./pod-status.ts";
+import { selectorText } from "./selector-text.ts";
 
 const number = (object: unknown, ...path: readonly string[]): number => {
   const value = at(object, ...path);
@@ -39,18 +39,19 @@ export const podColumns: readonly Column[] = [
   wide("Readiness Gates", readinessGates),
 ];
 
-const containers = (object: ApiObject): readonly unknown[] => listAt(object, "spec", "template", "spec", "containers");
-const containersColumn = wide("Containers", (object) =>
-  containers(object)
-    .map((c) => stringAt(c, "name"))
-    .join(","),
-);
-const imagesColumn = wide("Images", (object) =>
-  containers(object)
-    .map((c) => stringAt(c, "image"))
-    .join(","),
-);
-const selectorColumn = wide("Selector", (object) => labelsText(at(object, "spec", "selector", "matchLabels")));
+/** Containers and images of the pod spec at `path`. */
+export const podTemplateColumns = (path: readonly string[]): readonly Column[] =>
+  (["name", "image"] as const).map((field) =>
+    wide(field === "name" ? "Containers" : "Images", (object) =>
+      listAt(object, ...path, "containers")
+        .map((container) => stringAt(container, field))
+        .join(","),
+    ),
+  );
+const templateColumns: readonly Column[] = [
+  ...podTemplateColumns(["spec", "template", "spec"]),
+  wide("Selector", (object) => selectorText(at(object, "spec", "selector"))),
+];
 const integer = { type: "integer" } as const;
 
 export const deploymentColumns: readonly Column[] = [
@@ -59,9 +60,7 @@ export const deploymentColumns: readonly Column[] = [
   column("Up-to-date", (object) => number(object, "status", "updatedReplicas"), integer),
   column("Available", (object) => number(object, "status", "availableReplicas"), integer),
   ageColumn,
-  containersColumn,
-  imagesColumn,
-  selectorColumn,
+  ...templateColumns,
 ];
 
 export const replicaSetColumns: readonly Column[] = [
@@ -70,9 +69,7 @@ export const replicaSetColumns: readonly Column[] = [
   column("Current", (object) => number(object, "status", "replicas"), integer),
   column("Ready", (object) => number(object, "status", "readyReplicas"), integer),
   ageColumn,
-  containersColumn,
-  imagesColumn,
-  selectorColumn,
+  ...templateColumns,
 ];
 
 function nodeStatus(object: ApiObject): string {

@@ -38,7 +38,8 @@ function probeDefaults(probe: Fields): Fields {
   };
 }
 
-function podSpecDefaults(spec: Fields): Fields {
+/** What a pod spec gets where it says nothing. */
+export function podSpecDefaults(spec: Fields): Fields {
   const made: Fields = { ...spec };
   made["containers"] = listAt(made, "containers").map(containerDefaults);
   if (Array.isArray(made["initContainers"])) made["initContainers"] = made["initContainers"].map(containerDefaults);
@@ -100,7 +101,7 @@ export const podRules: KindRules = {
   validate: (object) => containerErrors(object, ["spec"]),
 };
 
-function containerErrors(object: ApiObject, path: readonly string[]): FieldError[] {
+export function containerErrors(object: ApiObject, path: readonly string[]): FieldError[] {
   const containers = listAt(object, ...path, "containers");
   const field = `${path.join(".")}.containers`;
   if (containers.length === 0) return [fieldRequired(field)];
@@ -112,12 +113,15 @@ function containerErrors(object: ApiObject, path: readonly string[]): FieldError
   });
 }
 
-function templateDefaults(spec: Fields): Fields {
+/** The spec with its pod template's defaults. */
+export function withTemplateDefaults(spec: Fields): Fields {
   const template = isFields(spec["template"]) ? spec["template"] : {};
-  return { ...template, spec: podSpecDefaults(isFields(template["spec"]) ? template["spec"] : {}) };
+  const pod = podSpecDefaults(isFields(template["spec"]) ? template["spec"] : {});
+  return { ...spec, template: { ...template, spec: pod } };
 }
 
-function templateErrors(object: ApiObject, old: ApiObject | undefined): FieldError[] {
+/** A workload needs a selector that its template answers to, and containers. */
+export function templateErrors(object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const errors: FieldError[] = [];
   const selector = at(object, "spec", "selector", "matchLabels");
   const labels = at(object, "spec", "template", "metadata", "labels");
@@ -157,8 +161,7 @@ export const deploymentRules: KindRules = {
       };
     }
     spec["strategy"] = strategy;
-    spec["template"] = templateDefaults(spec);
-    object["spec"] = spec;
+    object["spec"] = withTemplateDefaults(spec);
   },
   prepareCreate(object) {
     object["status"] = {};
@@ -170,8 +173,7 @@ export const replicaSetRules: KindRules = {
   defaults(object) {
     const spec: Fields = { ...(isFields(object["spec"]) ? object["spec"] : {}) };
     spec["replicas"] ??= 1;
-    spec["template"] = templateDefaults(spec);
-    object["spec"] = spec;
+    object["spec"] = withTemplateDefaults(spec);
   },
   prepareCreate(object) {
     object["status"] = { replicas: 0 };

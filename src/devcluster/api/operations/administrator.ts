@@ -1,0 +1,5 @@
+/** Whoever reaches this API is its administrator. */
+export const administrator = {
+  username: "kubernetes-admin",
+  groups: ["system:masters", "system:authenticated"],
+} as const;
