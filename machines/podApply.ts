@@ -200,8 +200,9 @@ export const podApplyMachine = setup({
   },
   guards: {
     unknown: ({ context }) => context.known === undefined || context.verify,
+    /** It took the plan without HAProxy loading it: a reload would have made it the last good one. */
     mustRevert: ({ context: { known, refused } }) =>
-      refused !== "" && known !== undefined && known.applied === refused && known.running !== refused,
+      refused !== "" && known !== undefined && known.applied === refused && known.lastGood !== refused,
     idle: ({ context }) => context.wanted === "",
     there: ({ context }) => context.form === "delta" && context.known?.applied === context.wanted,
     promotable: ({ context: { known, validated } }) =>

@@ -350,9 +350,9 @@ export class FakeAgent {
     this.applied = manifest.plan_id;
     this.token = manifest.token;
     this.changes += 1;
+    this.running = this.applied;
     if (manifest.mode === "reload") {
       this.reloads += 1;
-      this.running = this.applied;
       this.lastGood = this.applied;
     }
     return this.#result(manifest, manifest.mode === "reload" || this.refusedOp !== undefined ? "reload" : "file_only");
