@@ -4,6 +4,7 @@ import { coordinatorMachine, coordinatorReads } from "../../machines/coordinator
 import type { RenderReply, RenderRequest } from "../../machines/coordinator.ts";
 import { ControllerError } from "../errors.ts";
 import type { Bus } from "./bus.ts";
+import type { ConfigNotes } from "./config-notes.ts";
 import { onBus } from "./component.ts";
 import type { ActorRegistry } from "./component.ts";
 import type { Iterations } from "./iterations.ts";
@@ -18,12 +19,13 @@ export interface CoordinatorDeps {
   readonly term: Term;
   readonly shelf: PlanShelf;
   readonly records: Records;
+  readonly notes: Pick<ConfigNotes, "noteCalls">;
   readonly observation: Pick<Observation, "renderBegan" | "renderMeasured">;
   readonly log: Log;
 }
 
 export async function renderServing(deps: CoordinatorDeps, signal: AbortSignal): Promise<RenderReply> {
-  const { iterations, term, shelf, records, observation, log } = deps;
+  const { iterations, term, shelf, records, notes, observation, log } = deps;
   const { serving, count } = iterations;
   observation.renderBegan();
   if (serving === undefined) throw new ControllerError("no configuration serves");
@@ -32,6 +34,7 @@ export async function renderServing(deps: CoordinatorDeps, signal: AbortSignal):
   if (result === undefined) {
     return { kind: "failed", iteration: count, message: problems.map((problem) => problem.text).join("\n") };
   }
+  notes.noteCalls(result.notCarriedOut ?? []);
   const { plan, cacheState, stats } = result;
   const seq = term.nextRender();
   shelf.put(plan);

@@ -14,6 +14,7 @@ import { FaultRegistry } from "../observe/index.ts";
 import type { StandingFault } from "../observe/index.ts";
 import { Bus } from "./bus.ts";
 import { onBus } from "./component.ts";
+import { ConfigNotes } from "./config-notes.ts";
 import { conditionDiffers } from "./condition.ts";
 import { ConfigSource } from "./config-source.ts";
 import { wireCoordinator } from "./coordinator.ts";
@@ -99,6 +100,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
     observedGeneration: () => source.config?.status?.observedGeneration,
     isWatched: (watch) => pool.holds(watch),
   });
+  const notes = new ConfigNotes({ faults, log, configName: `HAProxyTemplateConfig ${namespace}/${configName}` });
   const shelf = new PlanShelf();
   const verdicts = new Verdicts(ports.check, shelf, (planId, { passed, tookMs }) => {
     records.noteCheck(passed);
@@ -130,7 +132,18 @@ export function createController(ports: ControllerPorts): ControllerCore {
   let capabilities = capabilitiesNow();
   const iterations = new Iterations(
     source,
-    { pool, namespace, configName, compile: ports.compile, capabilities: () => capabilities, verdicts, shelf },
+    {
+      pool,
+      namespace,
+      configName,
+      compile: ports.compile,
+      onTypings: (typings) => {
+        notes.noteTypings(typings);
+      },
+      capabilities: () => capabilities,
+      verdicts,
+      shelf,
+    },
     ports.agentPort,
   );
   const publishing = openPublishDesk({ ports, source, iterations, sessions, shelf }, bus);
@@ -184,7 +197,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
           return reply;
         }),
         reconciler: onBus(reconcilerMachine.provide({}), reconcilerReads, bus, actors),
-        coordinator: wireCoordinator({ iterations, term, shelf, records, observation, log }, bus, actors),
+        coordinator: wireCoordinator({ iterations, term, shelf, records, notes, observation, log }, bus, actors),
         scheduler: onBus(schedulerMachine.provide({}), schedulerReads, bus, actors),
         deployer: onBus(
           deployerMachine.provide({ actors: { podApply: wirePodApply(sessions, actors) } }),
@@ -278,6 +291,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
     lives: observation.lives,
     faults,
     records,
+    notes,
     source,
     iterations,
     sessions,

@@ -15,6 +15,7 @@ import type { Bus } from "./bus.ts";
 import { createController } from "./core.ts";
 import type { ControllerCore } from "./core.ts";
 import type { ControllerPorts, Log } from "./ports.ts";
+import { readResourceSchemas } from "./resource-schemas.ts";
 
 export type { Bus, BusMetrics } from "./bus.ts";
 export type { BusEvent, BusEventOf, BusEventType } from "./events.ts";
@@ -117,13 +118,16 @@ export async function startController(options: ControllerOptions): Promise<Contr
       wallClock: options.wallClock ?? Date.now,
       log,
       connect,
-      compile: async (assembled) => {
+      compile: async (assembled, signal) => {
+        const { spec } = assembled;
+        const { schemas, typings } = await readResourceSchemas(options.kube, spec, signal);
         const { service, problems } = await createRenderServiceInSlices({
-          spec: assembled.spec,
+          spec,
+          schemas,
           sources: toTemplateSources(assembled),
-          dataplane: dataplaneOf(assembled.spec),
+          dataplane: dataplaneOf(spec),
         });
-        return { service: problems.length === 0 ? service : undefined, problems };
+        return { service: problems.length === 0 ? service : undefined, problems, typings };
       },
       check: (files, signal) => checker.check(files, signal),
       haproxyVersion: version,

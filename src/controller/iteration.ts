@@ -10,6 +10,7 @@ import type { AliasView, StoreSnapshot } from "../stores/types.ts";
 import type { TemplateProblem } from "../templating/types.ts";
 import type { LoadedConfig } from "./config-source.ts";
 import type { PlanShelf } from "./plan-shelf.ts";
+import type { ResourceTyping } from "./resource-schemas.ts";
 import type { Verdicts } from "./verdicts.ts";
 import type { Watch, WatchPool, WatchRequest } from "./watch-pool.ts";
 
@@ -20,15 +21,21 @@ export interface CompiledConfig {
   /** Absent when there are problems. */
   readonly service: RenderService | undefined;
   readonly problems: readonly TemplateProblem[];
+  /** What templates know of each watched resource; absent = not looked for. */
+  readonly typings?: readonly ResourceTyping[];
 }
+
+/** Compiles every template; never throws for what a template's author may write. Rejects when aborted. */
+export type CompileConfig = (assembled: Assembled, signal: AbortSignal) => CompiledConfig | Promise<CompiledConfig>;
 
 export interface IterationDeps {
   readonly pool: WatchPool;
   readonly namespace: string;
   /** Name of the configuration object, for messages. */
   readonly configName: string;
-  /** Compiles every template; never throws for what a template's author may write. */
-  readonly compile: (assembled: Assembled) => CompiledConfig | Promise<CompiledConfig>;
+  readonly compile: CompileConfig;
+  /** Hears what templates know of the watched resources, of each configuration that is tried. */
+  readonly onTypings: (typings: readonly ResourceTyping[]) => void;
   readonly capabilities: () => Readonly<Record<string, boolean>>;
   readonly verdicts: Verdicts;
   readonly shelf: PlanShelf;
@@ -150,7 +157,8 @@ const refused = (reason: RefusalReason, message: string, dependsOnInputs: boolea
  * does not serve, no HAProxy to ask); nothing is held then.
  */
 export async function tryConfig(config: LoadedConfig, deps: IterationDeps, signal: AbortSignal): Promise<Trial> {
-  const { service, problems } = await deps.compile(config.assembled);
+  const { service, problems, typings } = await deps.compile(config.assembled, signal);
+  if (typings !== undefined) deps.onTypings(typings);
   if (service === undefined) {
     return { reply: refused("ConfigInvalid", describe(problems), false), iteration: undefined };
   }

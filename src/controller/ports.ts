@@ -1,9 +1,9 @@
 /** What the controller talks to. A simulation gives fakes and runs the very same wiring. */
-import type { Assembled, LeaseTimes } from "../config/index.ts";
+import type { LeaseTimes } from "../config/index.ts";
 import type { Clock } from "../kube/index.ts";
 import type { KubeClient } from "../kube/types.ts";
 import type { AgentConnect } from "./agent-port.ts";
-import type { CompiledConfig } from "./iteration.ts";
+import type { CompileConfig } from "./iteration.ts";
 import type { CheckFiles } from "./verdicts.ts";
 
 /** The part of pino's interface that is used: constant messages, variables as keys. */
@@ -29,7 +29,7 @@ export interface ControllerPorts {
   readonly wallClock: () => number;
   readonly log: Log;
   readonly connect: AgentConnect;
-  readonly compile: (assembled: Assembled) => CompiledConfig | Promise<CompiledConfig>;
+  readonly compile: CompileConfig;
   readonly check: CheckFiles;
   /** Version of the HAProxy that judges, e.g. `3.4.7`; counts while no pod is known. */
   readonly haproxyVersion: string;

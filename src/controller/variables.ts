@@ -2,6 +2,7 @@
 import { summarize } from "../plan/index.ts";
 import type { EventHistory, FaultRegistry, RenderLives } from "../observe/index.ts";
 import type { Bus } from "./bus.ts";
+import type { ConfigNotes } from "./config-notes.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { LeaseDesk } from "./election.ts";
 import type { Iterations } from "./iterations.ts";
@@ -21,6 +22,7 @@ export interface VariableSources {
   readonly lives: RenderLives;
   readonly faults: FaultRegistry;
   readonly records: Records;
+  readonly notes: ConfigNotes;
   readonly source: ConfigSource;
   readonly iterations: Iterations;
   readonly sessions: PodSessions;
@@ -41,6 +43,7 @@ export function debugVariables(from: VariableSources): Readonly<Record<string, (
     lives,
     faults,
     records,
+    notes,
     source,
     iterations,
     sessions,
@@ -67,6 +70,8 @@ export function debugVariables(from: VariableSources): Readonly<Record<string, (
       overrides: iterations.serving?.config.assembled.overrides ?? [],
       warnings: iterations.serving?.config.warnings ?? [],
     }),
+    types: () => notes.typings,
+    notCarriedOut: () => notes.calls,
     resources: () => {
       const snapshot = iterations.serving?.snapshot();
       return Object.fromEntries((snapshot?.aliases() ?? []).map((alias) => [alias, snapshot?.alias(alias)?.size ?? 0]));

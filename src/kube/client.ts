@@ -7,11 +7,13 @@ import type { KubeConnection } from "./connection.ts";
 import { discover } from "./discovery.ts";
 import { readPages } from "./list.ts";
 import { listWatch } from "./list-watch.ts";
+import { OpenApiReader } from "./openapi.ts";
 import { objectName, resourcePath } from "./resource-path.ts";
 import { KubeTransport, type KubeRequest } from "./transport.ts";
 import type {
   KubeClient,
   ListOptions,
+  OpenApiAnswer,
   PatchOptions,
   ResourceTarget,
   ServedResource,
@@ -43,6 +45,7 @@ class Client implements KubeClient {
   readonly #transport: KubeTransport;
   readonly #deps: KubeClientDeps;
   readonly #clock: Clock;
+  readonly #openApi: OpenApiReader;
 
   constructor(connection: KubeConnection, deps: KubeClientDeps) {
     this.#deps = deps;
@@ -54,6 +57,7 @@ class Client implements KubeClient {
       ...(deps.recheckMs !== undefined && { recheckMs: deps.recheckMs }),
       ...(deps.env !== undefined && { env: deps.env }),
     });
+    this.#openApi = new OpenApiReader(this.#transport, () => this.#count("openapi"));
   }
 
   get(target: ResourceTarget, name: string, signal?: AbortSignal): Promise<KubeObject> {
@@ -146,6 +150,10 @@ class Client implements KubeClient {
 
   discover(signal?: AbortSignal): Promise<readonly ServedResource[]> {
     return discover(this.#transport, () => this.#count("discover"), signal);
+  }
+
+  openApi(apiVersions: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, OpenApiAnswer>> {
+    return this.#openApi.read(apiVersions, signal);
   }
 
   close(): Promise<void> {

@@ -29,6 +29,8 @@ export interface KubeRequest {
   readonly signal?: AbortSignal | undefined;
   /** Verb and object, for errors. */
   readonly what: string;
+  /** In place of the transport's limit. */
+  readonly limitMs?: number;
 }
 
 type Response = Dispatcher.ResponseData;
@@ -61,7 +63,7 @@ export class KubeTransport {
 
   /** A request with a JSON answer. Throws KubeError, or the signal's reason when it was aborted. */
   async json(request: KubeRequest): Promise<{ body: unknown; contentType: string }> {
-    const limit = this.#options.requestTimeoutMs ?? 30_000;
+    const limit = Math.min(request.limitMs ?? Infinity, this.#options.requestTimeoutMs ?? 30_000);
     const abort = new AbortController();
     const stop = (): void => abort.abort(request.signal?.reason);
     if (request.signal?.aborted) stop();

@@ -53,6 +53,9 @@ export interface ServedResource {
   readonly subresources: readonly string[];
 }
 
+/** A group version's OpenAPI v3 document as parsed, or why there is none. */
+export type OpenApiAnswer = { readonly document: unknown } | { readonly missing: string };
+
 /** Errors are KubeError (HAPTIC_E_KUBE_…) with `status` (0 = no answer) and the Status `reason`. */
 export interface KubeClient {
   get(target: ResourceTarget, name: string, signal?: AbortSignal): Promise<KubeObject>;
@@ -76,6 +79,11 @@ export interface KubeClient {
   listWatch(target: ResourceTarget, options?: WatchOptions): Observable<WatchSignal>;
   /** Everything the server serves now (aggregated discovery with fallback). */
   discover(signal?: AbortSignal): Promise<readonly ServedResource[]>;
+  /**
+   * What the server's OpenAPI says of these group versions (`v1`, `group/version`); the same document object as long as the server
+   * names the same hash. Rejects when aborted only.
+   */
+  openApi(apiVersions: readonly string[], signal?: AbortSignal): Promise<ReadonlyMap<string, OpenApiAnswer>>;
   /** Counts of requests by verb and of writes, for `/debug/vars`. */
   readonly counters: {
     readonly requests: Readonly<Record<string, number>>;

@@ -6,4 +6,5 @@ export {
   type RenderSpec,
 } from "./service.ts";
 export { providedFamilies } from "./reference.ts";
+export { resourceTypes } from "./resource-types.ts";
 export type * from "./types.ts";

@@ -6,7 +6,7 @@ import type { AgentState, ApplyResult, Manifest } from "../../src/agent/api.ts";
 import { createController } from "../../src/controller/index.ts";
 import type { AgentPort, ApplyAnswer, ControllerCore } from "../../src/controller/index.ts";
 import { KubeError } from "../../src/errors.ts";
-import type { KubeClient, ResourceTarget, WatchSignal } from "../../src/kube/types.ts";
+import type { KubeClient, OpenApiAnswer, ResourceTarget, WatchSignal } from "../../src/kube/types.ts";
 import { assemblePlan, ChunkedTree, cutBlocks, emptyTrees, fileDigest, planFile } from "../../src/plan/index.ts";
 import type { RenderPlan } from "../../src/plan/types.ts";
 import type { RenderContext, RenderOutcome } from "../../src/render/types.ts";
@@ -187,6 +187,12 @@ export class FakeApi implements KubeClient {
 
   discover(): Promise<readonly []> {
     return Promise.resolve([]);
+  }
+
+  openApi(apiVersions: readonly string[]): Promise<ReadonlyMap<string, OpenApiAnswer>> {
+    return Promise.resolve(
+      new Map(apiVersions.map((apiVersion) => [apiVersion, { missing: "a simulation has none" }])),
+    );
   }
 
   close(): Promise<void> {

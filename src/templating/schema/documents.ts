@@ -110,11 +110,12 @@ class SchemaTable implements Schemas {
     return used;
   }
 
-  /** `/apis/GROUP/VERSION/…/PLURAL` with the kind its operations name. */
+  /** `/apis/GROUP/VERSION/…/PLURAL`, of a collection or of one object, with the kind its operations name. */
   #addPaths(paths: unknown): boolean {
     let used = false;
     for (const [path, operations] of Object.entries(isMap(paths) ? paths : {})) {
-      const plural = /^\/(?:api|apis\/[^/]+)\/[^/]+(?:\/namespaces\/\{namespace\})?\/([a-z0-9.-]+)$/.exec(path)?.[1];
+      const plural =
+        /^\/(?:api|apis\/[^/]+)\/[^/]+(?:\/namespaces\/\{namespace\})?\/([a-z0-9.-]+)(?:\/\{name\})?$/.exec(path)?.[1];
       if (plural === undefined) continue;
       for (const operation of Object.values(isMap(operations) ? operations : {})) {
         const mark = own(operation, "x-kubernetes-group-version-kind");

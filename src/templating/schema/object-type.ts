@@ -9,6 +9,7 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
   readonly type?: string;
+  readonly format?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: Schema | boolean;
@@ -46,7 +47,21 @@ const METADATA: Schema = {
     labels: { type: "object", additionalProperties: { type: "string" } },
     annotations: { type: "object", additionalProperties: { type: "string" } },
     finalizers: { type: "array", items: { type: "string" } },
-    managedFields: { type: "array", items: {} },
+    managedFields: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          manager: { type: "string" },
+          operation: { type: "string" },
+          apiVersion: { type: "string" },
+          time: { type: "string" },
+          fieldsType: { type: "string" },
+          fieldsV1: { type: "object" },
+          subresource: { type: "string" },
+        },
+      },
+    },
     ownerReferences: {
       type: "array",
       items: {
@@ -151,7 +166,9 @@ function typeOf(given: Schema, name: string, resolve: Resolve): Type {
   if (schema["x-kubernetes-int-or-string"] === true) return ANY;
   switch (schema.type) {
     case "string":
-      return schema.oneOf !== undefined || schema.anyOf !== undefined ? ANY : STRING;
+      return schema.oneOf !== undefined || schema.anyOf !== undefined || schema.format === "int-or-string"
+        ? ANY
+        : STRING;
     case "integer":
       return INT;
     case "number":

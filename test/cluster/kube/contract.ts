@@ -23,6 +23,8 @@ import {
   type WatchSignal,
 } from "../../../src/kube/index.ts";
 import { createStoreSet, ObjectStore, type KubeObject } from "../../../src/stores/index.ts";
+import { readSchemas } from "../../../src/templating/index.ts";
+import { definition, fieldsOf, GROUP_VERSION, PLURAL } from "./definition.ts";
 import type { Plane } from "./plane.ts";
 import { tcpRelay, type TcpRelay } from "./tcp-relay.ts";
 
@@ -234,6 +236,45 @@ export function kubeContract(test: Test, start: () => Promise<Plane>, secure = f
     assert.is(find("", "namespaces")?.namespaced, false);
     assert.ok(find("networking.k8s.io", "ingresses")?.subresources.includes("status"));
     assert.is(find("coordination.k8s.io", "leases")?.kind, "Lease");
+  });
+
+  test("The types of a kind of one's own are those of its definition, field by field; built-in kinds have theirs", async () => {
+    await client.apply({ apiVersion: "apiextensions.k8s.io/v1", resource: "customresourcedefinitions" }, definition);
+    const asked = [GROUP_VERSION, "networking.k8s.io/v1", "v1", "absent.example.org/v1"];
+    // A real server tells of a new kind a moment after it serves it.
+    let answers = await client.openApi(asked);
+    for (let i = 0; i < 300 && "missing" in answers.get(GROUP_VERSION)!; i++) {
+      await delay(100);
+      answers = await client.openApi(asked);
+    }
+    const documents = [...answers.values()].flatMap((answer) => ("document" in answer ? [answer.document] : []));
+    const live = readSchemas(documents);
+    const wanted = fieldsOf(readSchemas([definition]).resource(GROUP_VERSION, PLURAL, "ploughs"));
+    assert.equal(fieldsOf(live.resource(GROUP_VERSION, PLURAL, "ploughs")), wanted);
+    const builtIn = [
+      ...fieldsOf(live.resource("networking.k8s.io/v1", "ingresses", "ingresses")),
+      ...fieldsOf(live.resource("v1", "services", "services")),
+    ];
+    for (const line of [
+      ".spec?.rules?[].http?.paths[].backend.service?.port?.number? int",
+      ".spec?.ingressClassName? string",
+      ".metadata?.annotations?[] string",
+      ".spec?.ports?[].port int",
+      ".spec?.ports?[].targetPort? any",
+    ]) {
+      // Whether a struct may be absent is not known of the embedded API's built-in kinds.
+      assert.ok(
+        builtIn.some((field) => field.replaceAll("?", "") === line.replaceAll("?", "")),
+        line,
+      );
+    }
+    assert.ok("missing" in answers.get("absent.example.org/v1")!);
+    const again = await client.openApi(asked);
+    for (const apiVersion of asked.slice(0, 3)) assert.equal(again.get(apiVersion), answers.get(apiVersion));
+    await client.delete(
+      { apiVersion: "apiextensions.k8s.io/v1", resource: "customresourcedefinitions" },
+      definition.metadata.name,
+    );
   });
 
   test("A list of several pages is one content, and the watch after it misses nothing", async () => {
