@@ -122,13 +122,14 @@ export class Holding {
   /** Files may have been changed or lost beside the agent; looked into before the next apply. */
   suspect = false;
 
-  /** Whether the folded files are what they shall be. */
-  async checkFiles(): Promise<boolean> {
+  /** Paths of folded files that are not what they shall be. */
+  async checkFiles(): Promise<readonly string[]> {
     const { folded } = this.tree;
+    const damaged = await this.tree.damaged();
     // A fold meanwhile has removed the folder that was read.
-    if ((await this.tree.verify()) || this.tree.folded !== folded) return true;
+    if (damaged.length === 0 || this.tree.folded !== folded) return [];
     this.suspect = true;
-    return false;
+    return damaged;
   }
 
   /** Nothing may be under way. What is damaged is asked for anew, with everything that may hang on it. */

@@ -103,7 +103,14 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       let violation: string | undefined;
       if (query.verify) {
         await holding.fold().catch((error: unknown) => log.error({ err: error, what: "fold" }, "step failed"));
-        if (!(await holding.checkFiles())) violation = "disk_is_the_desired_set";
+        const damaged = await holding.checkFiles();
+        if (damaged.length > 0) {
+          violation = "disk_is_the_desired_set";
+          log.error(
+            { files: damaged.slice(0, 20), count: damaged.length },
+            "files were changed or lost beside the agent",
+          );
+        }
         await holding.checkWorker();
       }
       const { planId } = holding.model;

@@ -60,3 +60,13 @@ export async function startRealPlane(address: string): Promise<Plane> {
     },
   };
 }
+
+/** Ends the plane's processes; `restart` of the plane begins them again with their data. */
+export async function stopRealPlane(directory: string): Promise<void> {
+  await run(script, ["stop", directory]);
+}
+
+/** A kubeconfig for a user with a client certificate of its own. */
+export async function userKubeconfig(directory: string, user: string): Promise<string> {
+  return (await run(script, ["kubeconfig", directory, user])).stdout;
+}

@@ -12,12 +12,15 @@ export interface TcpRelay {
   /** Connections stay open and carry nothing more, in either direction, until thaw(). New ones neither. */
   freeze(): void;
   thaw(): void;
+  /** Connections that are open now stay open and carry nothing more, for good; new ones are as ever. */
+  forget(): void;
   close(): Promise<void>;
 }
 
 /** Listens on 127.0.0.1 (API servers' certificates name it). */
 export async function tcpRelay(host: string, port: number): Promise<TcpRelay> {
   const pairs = new Set<[Socket, Socket]>();
+  const forgotten = new Set<[Socket, Socket]>();
   let reachable = true;
   let frozen = false;
   const apply = (): void => {
@@ -70,7 +73,15 @@ export async function tcpRelay(host: string, port: number): Promise<TcpRelay> {
       frozen = false;
       apply();
     },
+    forget() {
+      for (const pair of pairs) {
+        for (const socket of pair) socket.pause();
+        forgotten.add(pair);
+      }
+      pairs.clear();
+    },
     close() {
+      for (const pair of forgotten) pairs.add(pair);
       cut();
       return new Promise((resolve) => server.close(() => resolve()));
     },

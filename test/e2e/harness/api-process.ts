@@ -8,6 +8,12 @@ export type ApiOrder =
   | { readonly do: "expire" }
   /** Cuts every watch in mid-stream. */
   | { readonly do: "drop" }
+  /** Holds every watch's events back while on. */
+  | { readonly do: "stall"; readonly on: boolean }
+  /** Answers 403 to whoever reads the resource (plural), while on. */
+  | { readonly do: "forbid"; readonly resource: string; readonly on: boolean }
+  /** Fails every status write and every Event after so long, while above 0. */
+  | { readonly do: "failWrites"; readonly afterMs: number }
   | { readonly do: "count" };
 
 export interface ApiReply {
@@ -17,6 +23,7 @@ export interface ApiReply {
   readonly error?: string;
 }
 
+const EVER = 1_000_000;
 const [, , host = "127.0.0.1", port = "6443"] = process.argv;
 const api = await startEmbeddedApi({ host, port: Number(port) });
 const reply = (message: ApiReply): void => void process.send?.(message);
@@ -28,6 +35,23 @@ async function obey(order: ApiOrder): Promise<ApiReply> {
     api.faults.dropWatches();
   }
   if (order.do === "drop") api.faults.dropWatches();
+  if (order.do === "stall") api.faults.stallWatches(order.on);
+  if (order.do === "forbid" || order.do === "failWrites") api.faults.clear();
+  if (order.do === "forbid" && order.on) {
+    const reads = new RegExp(`^GET \\S*/${order.resource}\\b`);
+    api.faults.failNext({
+      status: 403,
+      reason: "Forbidden",
+      match: reads,
+      count: EVER,
+      message: "forbidden for a test",
+    });
+  }
+  if (order.do === "failWrites" && order.afterMs > 0) {
+    const writes = /^(PATCH|PUT|POST) \S*(\/status\b|\/events\b)/;
+    api.faults.slow(order.afterMs, writes);
+    api.faults.failNext({ status: 500, reason: "InternalError", match: writes, count: EVER });
+  }
   return { requests: api.counters.requests };
 }
 

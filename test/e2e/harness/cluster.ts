@@ -42,6 +42,10 @@ export interface ClusterOptions {
   readonly prefix: string;
   /** Merged into `spec.dataplane` of the example. */
   readonly dataplane?: object;
+  /** The kubeconfig of the controller; default the API server's own. */
+  readonly controllerKubeconfig?: (api: ApiServer, folder: string) => Promise<string>;
+  /** Makes the folder that will be a pod's tree, as on a disk of its own; default a plain folder. */
+  readonly makeTree?: (baseDir: string) => void;
   /** Further environment of controller and pods. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -94,6 +98,7 @@ export class Cluster {
   #client: KubeClient | undefined;
   #authority: Authority | undefined;
   #controller: RunningProcess | undefined;
+  #controllerKubeconfig = "";
   #nextAddress = 1;
   /** Addresses of each Service's endpoints, in order. */
   readonly #endpoints = new Map<string, readonly { readonly address: string; readonly pod: string }[]>();
@@ -138,6 +143,8 @@ export class Cluster {
     this.#authority = await createAuthority("haptic-e2e", new Date());
     await this.#createConfiguration();
     await this.#startPods();
+    this.#controllerKubeconfig =
+      (await this.options.controllerKubeconfig?.(this.api, this.folder)) ?? this.api.kubeconfig;
     this.startController();
   }
 
@@ -201,6 +208,7 @@ export class Cluster {
         },
       );
       this.pods.push(keeper);
+      this.options.makeTree?.(keeper.pod.baseDir);
       await keeper.start();
     }
   }
@@ -210,7 +218,7 @@ export class Cluster {
     const [command, ...args] = hapticCommand([
       "run",
       `--crd-name=${CONFIG.name}`,
-      `--kubeconfig=${this.api.kubeconfig}`,
+      `--kubeconfig=${this.#controllerKubeconfig}`,
       `--agent-tls-dir=${join(this.folder, "controller-tls")}`,
       `--haproxy=${testHaproxy(this.options.version)}`,
       `--debug-port=${DEBUG_PORT}`,
