@@ -1,9 +1,7 @@
 /**
- * The judge of the kill tests. It knows nothing of the agent's code: it reads the files below `current`, asks HAProxy
- * over its socket, and compares both with the sets that the test has shipped.
+ * The worker's judge in the kill tests. It knows nothing of the agent's code: it asks HAProxy over its socket, and compares with
+ * the sets that the test has shipped. Of the files a program of its own judges (test/unit/agent/cuts).
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 
 export interface KnownSet {
   readonly planId: string;
@@ -11,23 +9,6 @@ export interface KnownSet {
   /** Backend → server → port. */
   readonly servers: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly entries: Readonly<Record<string, string>>;
-}
-
-/** Which of the sets the tree below `current` is; undefined = none: a mixture. */
-export function treeIs(baseDir: string, sets: readonly KnownSet[]): string | undefined {
-  const root = join(baseDir, "current");
-  const found: Record<string, string> = {};
-  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
-    if (entry.isDirectory() || entry.name === ".haptic-agent.json") continue;
-    const path = join(entry.parentPath, entry.name);
-    found[path.slice(root.length + 1)] = readFileSync(path, "utf8");
-  }
-  return sets.find((set) => same(set.files, found))?.planId;
-}
-
-function same(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
 /** How the worker differs from a set; [] = it is that set. */

@@ -23,7 +23,8 @@ import {
   until,
   type Pod,
 } from "./harness.ts";
-import { treeIs, workerDiffers, type KnownSet } from "./judge.ts";
+import { Judge } from "../../unit/agent/cuts/judge.ts";
+import { workerDiffers, type KnownSet } from "./judge.ts";
 
 const KILLS = Number(process.env["HAPTIC_KILLS"] ?? 60);
 const SEED = Number(process.env["HAPTIC_SEED"] ?? 20_261_130);
@@ -34,8 +35,12 @@ const check = needing(test, binary === undefined ? "HAProxy 3.4 is not there" : 
 const upstream = "127.95.0.1";
 
 const victims: { pod?: Pod; agent?: ChildProcess } = {};
+const judge = new Judge();
+/** Sets that the judge may find: as many as may wait for a fold. */
+const JUDGED = 30;
 
 test.after(async () => {
+  judge.close();
   victims.agent?.kill("SIGKILL");
   await victims.pod?.close();
   removeScratch(root);
@@ -146,7 +151,14 @@ check(
     });
     const outcome = await pod.client.apply(first.manifest, first.parts);
     assert.is(outcome.kind === "result" && outcome.result.ok, true, JSON.stringify(outcome));
-    const history: KnownSet[] = [known];
+    const history: string[] = [];
+    const remember = (set: KnownSet): void => {
+      judge.know(set.planId, set.files);
+      history.push(set.planId);
+      if (history.length > JUDGED) judge.forget(history.shift()!);
+    };
+    const tree = async (): Promise<string> => (await judge.judge(pod.baseDir)).current;
+    remember(known);
     // How long an apply takes on this machine now: the kills are to fall into it.
     const began = performance.now();
     for (let turn = 0; turn < 5; turn++) {
@@ -162,12 +174,13 @@ check(
       const taken = await pod.client.apply(warm.manifest, warm.parts);
       assert.is(taken.kind === "result" && taken.result.mode, "runtime", JSON.stringify(taken));
       known = next;
-      history.push(next);
+      remember(next);
     }
     const span = ((performance.now() - began) / 5) * 4;
     const tally = { old: 0, new: 0, acknowledged: 0, haproxyToo: 0 };
 
     for (let turn = 1; turn <= KILLS; turn++) {
+      if (turn % 100 === 0 && process.env["HAPTIC_KILLS"] !== undefined) process.stderr.write(`${turn} kills\n`);
       const before = known;
       const ops = mutate(world, random, turn);
       seq += 1;
@@ -202,9 +215,8 @@ check(
       await sent;
       const acknowledged = answer?.kind === "result" && answer.result.ok;
       if (answer !== undefined) assert.ok(acknowledged, JSON.stringify(answer));
-      history.push(next);
-      const onDisk = treeIs(pod.baseDir, history.slice(-30));
-      assert.ok(onDisk !== undefined, `turn ${turn}: the tree is a mixture`);
+      remember(next);
+      assert.is.not(await tree(), "", `turn ${turn}: the tree is a mixture`);
       if (haproxyToo) await pod.startHaproxy();
       const state = await startAgent();
       assert.ok(
@@ -214,7 +226,7 @@ check(
       if (acknowledged) assert.is(state.applied_plan_id, planId, `turn ${turn}: an acknowledged change is lost`);
       known = state.applied_plan_id === planId ? next : before;
       if (known === before) {
-        history.pop();
+        judge.forget(history.pop()!);
         for (const name of Object.keys(world.servers)) world.servers[name] = { ...before.servers[name] };
         for (const key of Object.keys(world.entries)) delete world.entries[key];
         Object.assign(world.entries, before.entries);
@@ -227,7 +239,7 @@ check(
         `turn ${turn} (${reload ? "reload" : "operations"}, HAProxy killed: ${haproxyToo}): worker and claim differ`,
       );
       await pod.client.state({ verify: true, plan: false });
-      assert.is(treeIs(pod.baseDir, [known]), known.planId, `turn ${turn}: files and claim differ`);
+      assert.is(await tree(), known.planId, `turn ${turn}: files and claim differ`);
     }
     process.stdout.write(`  ${JSON.stringify(tally)} `);
     assert.ok(tally.new > 0, "no kill came after the turning point");

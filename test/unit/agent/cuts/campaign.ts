@@ -3,8 +3,6 @@
  * calls. After each cut the judge looks at the tree, then another agent starts on it: it must come back with the old set
  * or the new one and say which, and an acknowledged change must be there.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +18,7 @@ import type { FileKind } from "../../../../src/plan/types.ts";
 import { generator, whole } from "../../../support/random.ts";
 import { deltaShipment, fullShipment, type Shipment, type TestFile, type TestSet } from "../../../e2e/agent/harness.ts";
 import { Disk, type ErrorCode } from "./disk.ts";
-import type { JudgeOrder, Judgement } from "./judge-process.ts";
+import { Judge } from "./judge.ts";
 
 export interface CampaignReport {
   readonly turns: number;
@@ -53,24 +51,6 @@ function setOf(files: Files): TestSet {
     set.set(path, { path, kind: KINDS.find(([pattern]) => pattern.test(path))?.[1] ?? "general", blocks });
   }
   return set;
-}
-
-class Judge {
-  readonly #child: ChildProcess = fork(join(import.meta.dirname, "judge-process.ts"), { execArgv: [] });
-
-  know(id: string, files: Files): void {
-    this.#child.send({ do: "know", id, files } satisfies JudgeOrder);
-  }
-  forget(id: string): void {
-    this.#child.send({ do: "forget", id } satisfies JudgeOrder);
-  }
-  async judge(base: string): Promise<Judgement> {
-    this.#child.send({ do: "judge", base } satisfies JudgeOrder);
-    return ((await once(this.#child, "message")) as [Judgement])[0];
-  }
-  close(): void {
-    this.#child.kill();
-  }
 }
 
 interface Known {
