@@ -4,7 +4,7 @@ import { Observable } from "rxjs";
 import { SimulatedClock } from "xstate";
 import type { AgentState, ApplyResult, Manifest } from "../../src/agent/api.ts";
 import { createController } from "../../src/controller/index.ts";
-import type { AgentPort, ApplyAnswer, ControllerCore } from "../../src/controller/index.ts";
+import type { AgentPort, ApplyAnswer, ControllerCore, ControllerPorts } from "../../src/controller/index.ts";
 import { KubeError } from "../../src/errors.ts";
 import type { KubeClient, OpenApiAnswer, ResourceTarget, WatchSignal } from "../../src/kube/types.ts";
 import { assemblePlan, ChunkedTree, cutBlocks, emptyTrees, fileDigest, planFile } from "../../src/plan/index.ts";
@@ -26,7 +26,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-const settle = async (): Promise<void> => {
+export const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 12; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
@@ -414,6 +414,8 @@ export interface World {
   wanted(): RenderPlan;
   advance(ms: number): Promise<void>;
   restart(): Promise<void>;
+  /** What a further controller of this world talks to. */
+  ports(own: Partial<ControllerPorts>): ControllerPorts;
   counters(): { readonly applies: number; readonly checks: number; readonly reloads: number };
   /** But for those of the Lease. */
   writes(): number;
@@ -422,6 +424,14 @@ export interface World {
 
 /** HAProxy refuses every text that holds `poison`; a template that holds `fails` does not render, one with `typo` does not compile. */
 export async function startWorld(seed: number, prepare: (world: World) => void = () => {}): Promise<World> {
+  const world = makeWorld(seed);
+  prepare(world);
+  await world.restart();
+  return world;
+}
+
+/** The same without a controller. */
+export function makeWorld(seed: number): World {
   const api = new FakeApi();
   const clock = new SimulatedClock();
   const random = seeded(seed);
@@ -449,52 +459,52 @@ export async function startWorld(seed: number, prepare: (world: World) => void =
     chain: [],
     text: message,
   });
-  const start = (): ControllerCore =>
-    createController({
-      kube: api,
-      namespace: NAMESPACE,
-      configName: CONFIG,
-      identity: "standalone",
-      clock: {
-        now: () => clock.now(),
-        setTimeout: (callback, ms) => clock.setTimeout(callback, ms),
-        clearTimeout: (timer) => {
-          clock.clearTimeout(timer as number);
-        },
+  const portsOf = (own: Partial<ControllerPorts>): ControllerPorts => ({
+    kube: api,
+    namespace: NAMESPACE,
+    configName: CONFIG,
+    identity: "standalone",
+    clock: {
+      now: () => clock.now(),
+      setTimeout: (callback, ms) => clock.setTimeout(callback, ms),
+      clearTimeout: (timer) => {
+        clock.clearTimeout(timer as number);
       },
-      random,
-      wallClock: () => 1_700_000_000_000 + clock.now(),
-      log: {
-        debug: () => {},
-        info: (fields, message) => lines.push(`${message} ${JSON.stringify(fields)}`),
-        warn: (fields, message) => lines.push(`${message} ${JSON.stringify(fields)}`),
-        error: (fields, message) => lines.push(`${message} ${JSON.stringify(fields)}`),
-      },
-      connect: (where) => (address.get(where) ?? new FakeAgent()).port(),
-      compile: (assembled) => {
-        const template = assembled.spec.haproxyConfig?.template ?? "";
-        if (template.includes("typo")) return { service: undefined, problems: [problem("unknown name")] };
-        const profile = () => ({ forMs: 0, rows: [] });
-        return { service: { render: (context) => Promise.resolve(render(template, context)), profile }, problems: [] };
-      },
-      check: async (files, signal) => {
-        await new Promise<void>((resolve, reject) => {
-          const timer = clock.setTimeout(resolve, 40);
-          signal.addEventListener("abort", () => {
-            clock.clearTimeout(timer);
-            reject(new Error("killed"));
-          });
+    },
+    random,
+    wallClock: () => 1_700_000_000_000 + clock.now(),
+    log: {
+      debug: () => {},
+      info: (fields, message) => lines.push(`${message} ${JSON.stringify(fields)}`),
+      warn: (fields, message) => lines.push(`${message} ${JSON.stringify(fields)}`),
+      error: (fields, message) => lines.push(`${message} ${JSON.stringify(fields)}`),
+    },
+    connect: (where) => (address.get(where) ?? new FakeAgent()).port(),
+    compile: (assembled) => {
+      const template = assembled.spec.haproxyConfig?.template ?? "";
+      if (template.includes("typo")) return { service: undefined, problems: [problem("unknown name")] };
+      const profile = () => ({ forMs: 0, rows: [] });
+      return { service: { render: (context) => Promise.resolve(render(template, context)), profile }, problems: [] };
+    },
+    check: async (files, signal) => {
+      await new Promise<void>((resolve, reject) => {
+        const timer = clock.setTimeout(resolve, 40);
+        signal.addEventListener("abort", () => {
+          clock.clearTimeout(timer);
+          reject(new Error("killed"));
         });
-        const text = Buffer.concat(
-          [...files].flatMap((file) => file.blocks.map((block) => Buffer.from(block.bytes))),
-        ).toString();
-        checked.push(text);
-        const accepted = !text.includes("poison");
-        return { accepted, message: accepted ? "" : "[ALERT] poison", tookMs: 40 };
-      },
-      haproxyVersion: "3.4.7",
-      pause: () => Promise.resolve(),
-    });
+      });
+      const text = Buffer.concat(
+        [...files].flatMap((file) => file.blocks.map((block) => Buffer.from(block.bytes))),
+      ).toString();
+      checked.push(text);
+      const accepted = !text.includes("poison");
+      return { accepted, message: accepted ? "" : "[ALERT] poison", tookMs: 40 };
+    },
+    haproxyVersion: "3.4.7",
+    pause: () => Promise.resolve(),
+    ...own,
+  });
 
   const world: World = {
     api,
@@ -503,6 +513,7 @@ export async function startWorld(seed: number, prepare: (world: World) => void =
     random,
     checked,
     lines,
+    ports: portsOf,
     controller: undefined as unknown as ControllerCore,
     addPod: (name) => {
       const agent = new FakeAgent();
@@ -574,8 +585,9 @@ export async function startWorld(seed: number, prepare: (world: World) => void =
       }
     },
     restart: async () => {
-      await world.controller.close();
-      world.controller = start();
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- not there before the first start
+      await world.controller?.close();
+      world.controller = createController(portsOf({}));
       await settle();
     },
     counters: () => world.controller.variables["counters"]?.() as ReturnType<World["counters"]>,
@@ -586,8 +598,5 @@ export async function startWorld(seed: number, prepare: (world: World) => void =
     close: () => world.controller.close(),
   };
   world.setConfig("one");
-  prepare(world);
-  world.controller = start();
-  await settle();
   return world;
 }
