@@ -25,7 +25,7 @@ export interface UnitMap {
   readonly key: string;
   readonly text: string;
   readonly offsets: readonly number[];
-  readonly places: readonly Place[];
+  readonly places: readonly (Place | undefined)[];
 }
 
 interface CheckedUnit {

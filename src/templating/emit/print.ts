@@ -98,16 +98,16 @@ function suspends(code: Code): boolean {
   return own.direct || [...own.calls].some((fn) => fn.suspends);
 }
 
-/** Emitted text with the places its parts came from, in order of offset. */
+/** Emitted text with the places its parts came from, in order of offset; what has none is its caller's doing. */
 export interface Printed {
   readonly text: string;
   readonly offsets: readonly number[];
-  readonly places: readonly Place[];
+  readonly places: readonly (Place | undefined)[];
 }
 
 export function print(code: Code): Printed {
   const offsets: number[] = [];
-  const places: Place[] = [];
+  const places: (Place | undefined)[] = [];
   const parts: string[] = [];
   let length = 0;
   const put = (text: string): void => {
@@ -156,6 +156,9 @@ export function print(code: Code): Printed {
         emit(node.code);
         return put(")");
       case "function":
+        // What is charged when it begins is of the place that calls it, not of what stands before the declaration.
+        offsets.push(length);
+        places.push(undefined);
         put(`function${node.fn.suspends ? "*" : ""} ${node.fn.js}(${node.fn.params}) {\nlet $r;\n`);
         if (node.fn.recursive) put("if (--$.fuel < 0 && $.due()) yield $.slice;\n");
         emit(node.fn.body);

@@ -246,6 +246,11 @@ test("endless recursion and endless loops end at a limit", () => {
     failure("{% macro M() %}{{ M() }}{% end %}{{ M() }}").message,
     /^main:1:20: calls are nested more than 200 deep$/,
   );
+  const { message } = failure(
+    "{% macro A() %}a{% end %}{{ A() }}\n{% macro M(n int) %}{% if n > 0 %}{{ M(n-1) }}{{ M(n-1) }}{% end %}{% end %}{{ M(100) }}",
+    { environment: { limits: { fuel: 10_000 } } },
+  );
+  assert.match(message, /^main:2:(39|51): the template does too much work/, "it is the call that goes too far");
   const loop = failure("{% for %}{% end %}", { environment: { limits: { fuel: 10_000 } } });
   assert.match(loop.message, /^main:1:4: the template does too much work/);
   const callback = failure('{{ map(seq(1000), x => seq(1000)) | join("") }}', {
