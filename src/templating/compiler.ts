@@ -7,7 +7,7 @@ import { Eta } from "eta/core";
 import type { Declarations } from "./check/declarations.ts";
 import type { Symbol_ } from "./check/scope.ts";
 import { Statements } from "./check/statements.ts";
-import type { Kind, UnitHost } from "./check/unit.ts";
+import { finish, type Kind, type Steps, type UnitHost } from "./check/unit.ts";
 import { literal, type Code } from "./emit/code.ts";
 import { analyse, print } from "./emit/print.ts";
 import { natives } from "./functions/registry.ts";
@@ -168,7 +168,7 @@ export class Compiler extends Eta {
   }
 
   *#checkUnit({ key, kind, from }: Waiting, source: TemplateSource): Generator<void, void, void> {
-    const tree = yield* this.#treeInSteps(source);
+    const tree = yield* this.#tree(source);
     const unit = new Statements(this.#host(kind), kind, source, { kind: "main", results: [] }, from);
     const steps = unit.checkTemplate(tree);
     let step: IteratorResult<void, Code>;
@@ -266,15 +266,7 @@ export class Compiler extends Eta {
     this.problems.push(makeProblem("HAPTIC_E_TEMPLATE_COMPILE", place, message, hint));
   }
 
-  #tree(source: TemplateSource): readonly Statement[] {
-    const steps = this.#treeInSteps(source);
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-    }
-  }
-
-  *#treeInSteps(source: TemplateSource): Generator<void, readonly Statement[], void> {
+  *#tree(source: TemplateSource): Steps<readonly Statement[]> {
     const known = this.#trees.get(source.name);
     if (known !== undefined) return known;
     const parsed = yield* parseInSteps(source.text);
@@ -329,7 +321,7 @@ export class Compiler extends Eta {
       this.#open.length = 0;
       this.#waiting.length = 0;
       this.#ask(name, kind, from);
-      for (const _ of this.#work());
+      finish(this.#work());
       const [problem] = this.problems.splice(before.problems);
       if (problem === undefined) continue;
       this.#broken.set(key, problem);
@@ -351,11 +343,11 @@ export class Compiler extends Eta {
     this.#printed.delete(key);
   }
 
-  #requireImport(
+  *#requireImport(
     name: string,
     kind: Kind,
     from: Place,
-  ): { key: string; exports: ReadonlyMap<string, Symbol_> } | undefined {
+  ): Steps<{ key: string; exports: ReadonlyMap<string, Symbol_> } | undefined> {
     const key = `${kind}+${name}`;
     const cycle = this.#open.indexOf(key);
     if (cycle !== -1) {
@@ -368,9 +360,9 @@ export class Compiler extends Eta {
     const source = this.#sources.get(name)!;
     this.#open.push(key);
     const unit = new Statements(this.#host(kind), kind, source, { kind: "import", results: [] }, from);
-    const { code, exports } = unit.checkImported(this.#tree(source));
+    const { code, exports } = yield* unit.checkImported(yield* this.#tree(source));
     this.#open.pop();
-    for (const _ of this.#finish(key, unit, code, exports));
+    yield* this.#finish(key, unit, code, exports);
     return { key, exports };
   }
 

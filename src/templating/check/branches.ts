@@ -4,10 +4,10 @@ import type { Case, Expression, Statement } from "../syntax/tree.ts";
 import { Output } from "./output.ts";
 import type { Value } from "./scope.ts";
 import { ANY, INT, isBool, isFloat, isNumber, isString, RUNE, typeKey, typeName, type Type } from "./types.ts";
-import { CheckFault } from "./unit.ts";
+import { CheckFault, type Steps } from "./unit.ts";
 
 export abstract class Branches extends Output {
-  protected abstract list(statements: readonly Statement[]): Code[];
+  protected abstract list(statements: readonly Statement[]): Steps<Code[]>;
   protected abstract statement(n: Statement): Code;
 
   /** A condition whose own problem does not hide those of the block. */
@@ -37,10 +37,10 @@ export abstract class Branches extends Output {
     return [this.site(at), { node: "tick", output }];
   }
 
-  protected inLoop<T>(label: string | undefined, loop: boolean, js: string, work: () => T): T {
+  protected *inLoop<T>(label: string | undefined, loop: boolean, js: string, steps: Steps<T>): Steps<T> {
     this.jumps.push({ label, js, loop });
     try {
-      return work();
+      return yield* steps;
     } finally {
       this.jumps.pop();
     }
@@ -58,8 +58,9 @@ export abstract class Branches extends Output {
     return `${n.word} ${target.js};\n`;
   }
 
-  protected forLoop(n: Statement & { kind: "for" }): Code {
-    return this.inScope(() => {
+  protected *forLoop(n: Statement & { kind: "for" }): Steps<Code> {
+    const outer = this.enterScope();
+    try {
       const js = this.fresh("loop");
       const before = new Set(this.scope.names.keys());
       const init = n.init === undefined ? "" : this.statement(n.init);
@@ -68,7 +69,7 @@ export abstract class Branches extends Output {
       );
       const condition = n.condition === undefined ? undefined : this.guarded(n.condition);
       const post = n.post === undefined ? undefined : this.statement(n.post);
-      const body = this.inLoop(n.label, true, js, () => this.block(n.body));
+      const body = yield* this.inLoop(n.label, true, js, this.block(n.body));
       // Loop variables are fresh in each turn: JavaScript copies those of the `let` in the loop's head.
       const again = this.fresh("again");
       const copies = variables.map((symbol): Code => [
@@ -88,10 +89,12 @@ export abstract class Branches extends Output {
         body,
         "}\n}\n",
       ];
-    });
+    } finally {
+      this.scope = outer;
+    }
   }
 
-  protected rangeLoop(n: Statement & { kind: "range" }): Code {
+  protected *rangeLoop(n: Statement & { kind: "range" }): Steps<Code> {
     const subject = this.structOf(this.guardedValue(n.subject), n.subject.at);
     const { type } = subject;
     if (
@@ -135,8 +138,9 @@ export abstract class Branches extends Output {
     }
     const length = key === i ? `${list}.length` : `${list}.values.length`;
     // The variables of the loop are not those of its else.
-    const otherwise = n.otherwise === undefined ? undefined : this.block(n.otherwise);
-    return this.inScope(() => {
+    const otherwise = n.otherwise === undefined ? undefined : yield* this.block(n.otherwise);
+    const outer = this.enterScope();
+    try {
       const bind = (x: Expression | undefined, code: Code, as: Type): Code => {
         if (x === undefined || !named(x)) return "";
         if (!n.define) return this.store(x, { code, type: as }, x.at);
@@ -144,7 +148,7 @@ export abstract class Branches extends Output {
         return this.bind(this.addName(x.name, as, x.at), this.settled({ code, type: as }, x.at).code);
       };
       const bindings = [bind(n.key, key, keyType), bind(n.value, value, valueType)];
-      const body = this.inLoop(n.label, true, js, () => this.block(n.body));
+      const body = yield* this.inLoop(n.label, true, js, this.block(n.body));
       return [
         "{\n",
         `let ${list} = `,
@@ -159,11 +163,14 @@ export abstract class Branches extends Output {
         otherwise === undefined ? "" : [`if (${length} === 0) {\n`, otherwise, "}\n"],
         "}\n",
       ];
-    });
+    } finally {
+      this.scope = outer;
+    }
   }
 
-  protected switchStatement(n: Statement & { kind: "switch" }): Code {
-    return this.inScope(() => {
+  protected *switchStatement(n: Statement & { kind: "switch" }): Steps<Code> {
+    const outer = this.enterScope();
+    try {
       const init = n.init === undefined ? "" : this.statement(n.init);
       const js = this.fresh("switch");
       const subject = this.fresh("t");
@@ -180,17 +187,12 @@ export abstract class Branches extends Output {
       // The case is chosen first, so that fallthrough is JavaScript's own.
       const choice: Code[] = [];
       const bodies: Code[] = [];
-      this.inLoop(n.label, false, js, () => {
-        n.cases.forEach((c, index) => {
-          const test = this.caseTest(c, n.ofType, tag, subject);
-          if (test !== undefined) choice.push(test, ` ? ${index} : `);
-          bodies.push(
-            `case ${index}: {\n`,
-            this.caseBody(c, n, tag, subject),
-            c.fallthrough ? "}\n" : `break ${js};\n}\n`,
-          );
-        });
-      });
+      for (const [index, c] of n.cases.entries()) {
+        const test = this.caseTest(c, n.ofType, tag, subject);
+        if (test !== undefined) choice.push(test, ` ? ${index} : `);
+        const body = yield* this.inLoop(n.label, false, js, this.caseBody(c, n, tag, subject));
+        bodies.push(`case ${index}: {\n`, body, c.fallthrough ? "}\n" : `break ${js};\n}\n`);
+      }
       const otherwise = defaults.length === 0 ? -1 : n.cases.indexOf(defaults[0]!);
       return [
         "{\n",
@@ -202,7 +204,9 @@ export abstract class Branches extends Output {
         bodies,
         "}\n}\n",
       ];
-    });
+    } finally {
+      this.scope = outer;
+    }
   }
 
   protected caseTest(c: Case, ofType: boolean, tag: Value | undefined, subject: string): Code | undefined {
@@ -223,16 +227,24 @@ export abstract class Branches extends Output {
     return ["(", tests.flatMap((test, i) => (i === 0 ? [test] : [" || ", test])), ")"];
   }
 
-  protected caseBody(c: Case, n: Statement & { kind: "switch" }, tag: Value | undefined, subject: string): Code {
-    if (n.binding === undefined || tag === undefined) return this.block(c.body);
-    return this.inScope(() => {
+  protected *caseBody(
+    c: Case,
+    n: Statement & { kind: "switch" },
+    tag: Value | undefined,
+    subject: string,
+  ): Steps<Code> {
+    if (n.binding === undefined || tag === undefined) return yield* this.block(c.body);
+    const outer = this.enterScope();
+    try {
       const only =
         c.types?.length === 1 && !(c.types[0]!.kind === "named" && c.types[0]!.name === "nil")
           ? this.type(c.types[0]!)
           : ANY;
       const value: Code = isFloat(only) ? `$.asFloat(${subject})` : subject;
-      const bound = this.bind(this.addName(n.binding!, only, n.at), value);
-      return [bound, this.list(c.body)];
-    });
+      const bound = this.bind(this.addName(n.binding, only, n.at), value);
+      return [bound, yield* this.list(c.body)];
+    } finally {
+      this.scope = outer;
+    }
   }
 }

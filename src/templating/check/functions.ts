@@ -3,6 +3,7 @@ import { commas, type Code, type FunctionNode } from "../emit/code.ts";
 import type { MacroStatement, Named, Statement } from "../syntax/tree.ts";
 import { Branches } from "./branches.ts";
 import type { MacroInfo, Symbol_ } from "./scope.ts";
+import { finish, type Steps } from "./unit.ts";
 import { ANY, VOID, type FunctionType, type Type } from "./types.ts";
 
 /** Most results are short: told in place. */
@@ -72,7 +73,7 @@ export abstract class Functions extends Branches {
         return {
           node: "lambda",
           params: names.join(", "),
-          body: [flags, results ?? "", this.list(body), "return null;\n"],
+          body: [flags, results ?? "", finish(this.list(body)), "return null;\n"],
         };
       });
     } finally {
@@ -93,40 +94,38 @@ export abstract class Functions extends Branches {
     return { symbol: this.addName(n.name, VOID, n.at, { kind: "macro", macro: info }), info };
   }
 
-  protected macroBody(n: MacroStatement, info: MacroInfo): Code {
-    const outer = [this.frame, this.jumps, this.inlineEnd] as const;
+  protected *macroBody(n: MacroStatement, info: MacroInfo): Steps<Code> {
+    const outer = [this.frame, this.jumps, this.inlineEnd, this.enterScope()] as const;
     this.frame = { kind: "macro", results: [], macro: info.node };
     this.jumps = [];
     this.inlineEnd = undefined;
     try {
-      this.inScope(() => {
-        const symbols = info.params.map((p, i) =>
-          this.addName(p.name, p.variadic ? { kind: "slice", element: p.type } : p.type, n.params[i]!.at),
-        );
-        info.node.params = symbols
-          .map((symbol, i) => (info.params[i]!.variadic ? `...${symbol.js}` : symbol.js))
-          .join(", ");
-        const flags = symbols.map(
-          (symbol): Code =>
-            () =>
-              symbol.appended ? `let ${symbol.js}$o = false;\n` : "",
-        );
-        info.node.body = [
-          () => (info.node.leaf ? "" : "$.enter();\n"),
-          'let o = "", o$n = 16384;\n',
-          flags,
-          this.list(n.body),
-          () => (info.node.leaf ? LEAF_END : "$.depth--;\nreturn $.charged(o);\n"),
-        ];
-      });
+      const symbols = info.params.map((p, i) =>
+        this.addName(p.name, p.variadic ? { kind: "slice", element: p.type } : p.type, n.params[i]!.at),
+      );
+      info.node.params = symbols
+        .map((symbol, i) => (info.params[i]!.variadic ? `...${symbol.js}` : symbol.js))
+        .join(", ");
+      const flags = symbols.map(
+        (symbol): Code =>
+          () =>
+            symbol.appended ? `let ${symbol.js}$o = false;\n` : "",
+      );
+      info.node.body = [
+        () => (info.node.leaf ? "" : "$.enter();\n"),
+        'let o = "", o$n = 16384;\n',
+        flags,
+        yield* this.list(n.body),
+        () => (info.node.leaf ? LEAF_END : "$.depth--;\nreturn $.charged(o);\n"),
+      ];
     } finally {
-      [this.frame, this.jumps, this.inlineEnd] = outer;
+      [this.frame, this.jumps, this.inlineEnd, this.scope] = outer;
     }
     return { node: "function", fn: info.node };
   }
 
-  protected macro(n: MacroStatement): Code {
+  protected *macro(n: MacroStatement): Steps<Code> {
     const { info } = this.macroHead(n);
-    return this.macroBody(n, info);
+    return yield* this.macroBody(n, info);
   }
 }

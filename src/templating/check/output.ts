@@ -3,6 +3,7 @@ import { literal, type Code } from "../emit/code.ts";
 import type { Expression, RenderExpression, Statement } from "../syntax/tree.ts";
 import { constantText } from "./operators.ts";
 import { Assignments } from "./assignments.ts";
+import { finish, type Steps } from "./unit.ts";
 import { defaultType, isBool, isFloat, isInteger, isString, typeName } from "./types.ts";
 
 export interface Jump {
@@ -18,17 +19,23 @@ export abstract class Output extends Assignments {
   protected inlineEnd: string | undefined;
   private readonly inlining: string[] = [];
 
-  protected abstract block(statements: readonly Statement[]): Code[];
+  protected abstract block(statements: readonly Statement[]): Steps<Code[]>;
 
-  protected show(x: Expression): Code {
-    if (x.kind === "render") return this.showRender(x);
+  protected *show(x: Expression): Steps<Code> {
+    if (x.kind === "render") return yield* this.showRender(x);
     if (x.kind === "default" && x.x.kind === "render") {
       const path = this.renderPath(x.x);
       if (typeof path === "string") {
         const names = this.rendered(x.x, path);
-        return names === undefined || (x.x.glob && names.length === 0) ? this.show(x.otherwise) : this.showRender(x.x);
+        return names === undefined || (x.x.glob && names.length === 0)
+          ? yield* this.show(x.otherwise)
+          : yield* this.showRender(x.x);
       }
     }
+    return this.showValue(x);
+  }
+
+  private showValue(x: Expression): Code {
     const value = this.expression(x);
     const { type } = value;
     if (isString(type) || isInteger(type) || isBool(type)) {
@@ -63,7 +70,7 @@ export abstract class Output extends Assignments {
     return ["o += typeof ($r = ", code, ') === "string" ? $r : ', this.site(x.at), "$.show($r);\n"];
   }
 
-  protected showRender(x: RenderExpression): Code {
+  protected *showRender(x: RenderExpression): Steps<Code> {
     const path = this.renderPath(x);
     if (typeof path !== "string") {
       const args = this.named(x, path);
@@ -71,8 +78,12 @@ export abstract class Output extends Assignments {
       return [before, { node: "delegate", code: [this.site(x.at), `$.${call}(`, args, ")"] }, ";\n"];
     }
     const names = this.rendered(x, path) ?? this.missingTemplate("render", path, x.pathAt);
+    if (x.inheritContext) {
+      const codes: Code[] = [];
+      for (const name of names) codes.push(yield* this.inline(name, x));
+      return codes;
+    }
     return names.map((name): Code => {
-      if (x.inheritContext) return this.inline(name, x);
       if (this.host.isIncremental(name)) {
         this.refuseMountInComponent(x);
         this.mounts.add(name);
@@ -94,7 +105,7 @@ export abstract class Output extends Assignments {
   }
 
   /** `inherit_context`: the snippet is compiled in the scope of the call; its own names stay inside. */
-  protected inline(name: string, x: RenderExpression): Code {
+  protected *inline(name: string, x: RenderExpression): Steps<Code> {
     const source = this.host.source(name)!;
     if (this.inlining.includes(name)) this.fail(x.pathAt, `render cycle: ${[...this.inlining, name].join(" → ")}`);
     if (this.host.isIncremental(name))
@@ -109,7 +120,7 @@ export abstract class Output extends Assignments {
       this.inlineEnd = end;
       // Loops of the caller cannot be left from here.
       this.jumps = [];
-      return [`${end}: {\n`, this.block(this.host.tree(source)), "}\n"];
+      return [`${end}: {\n`, yield* this.block(yield* this.host.tree(source)), "}\n"];
     } finally {
       [this.source, this.from, this.inlineEnd, this.jumps] = outer;
       this.inlining.pop();
@@ -117,17 +128,17 @@ export abstract class Output extends Assignments {
   }
 
   protected inlineText(name: string, x: RenderExpression): Code {
-    return this.captured(() => this.inline(name, x));
+    return finish(this.captured(this.inline(name, x)));
   }
 
   /** An expression that is the text its statements write. */
-  protected captured(work: () => Code): Code {
+  protected *captured(steps: Steps<Code>): Steps<Code> {
     const outer = [this.frame, this.jumps, this.inlineEnd] as const;
     this.frame = { kind: "capture", results: [] };
     this.jumps = [];
     this.inlineEnd = undefined;
     try {
-      return { node: "capture", body: ['let o = "", o$n = 16384;\n', work(), "return $.charged(o);\n"] };
+      return { node: "capture", body: ['let o = "", o$n = 16384;\n', yield* steps, "return $.charged(o);\n"] };
     } finally {
       [this.frame, this.jumps, this.inlineEnd] = outer;
     }

@@ -5,17 +5,29 @@ import { Functions } from "./functions.ts";
 import { Scope, type MacroInfo, type Symbol_, type Value } from "./scope.ts";
 import { ANY, isNumber, isString, STRING, typeName, VOID, type StructType, type Type } from "./types.ts";
 import { nearestName } from "../syntax/problems.ts";
-import { CheckFault } from "./unit.ts";
+import { CheckFault, finish, type Steps } from "./unit.ts";
 
 type TypeStatement = Statement & { kind: "type" };
 
 export class Statements extends Functions {
-  protected list(statements: readonly Statement[]): Code[] {
-    return statements.map((statement) => this.statement(statement));
+  private turns = 0;
+
+  protected *list(statements: readonly Statement[]): Steps<Code[]> {
+    const codes: Code[] = [];
+    for (const n of statements) {
+      codes.push(reaches(n) ? yield* this.steps(n) : this.statement(n));
+      if ((++this.turns & 7) === 0) yield;
+    }
+    return codes;
   }
 
-  protected block(statements: readonly Statement[]): Code[] {
-    return this.inScope(() => this.list(statements));
+  protected *block(statements: readonly Statement[]): Steps<Code[]> {
+    const outer = this.enterScope();
+    try {
+      return yield* this.list(statements);
+    } finally {
+      this.scope = outer;
+    }
   }
 
   /** A statement with a problem is recorded and left out, so that the rest is checked too. */
@@ -23,11 +35,24 @@ export class Statements extends Functions {
     try {
       return this.lower(n);
     } catch (fault) {
-      if (!(fault instanceof CheckFault)) throw fault;
-      this.report(fault);
-      this.declareAfterFault(n);
-      return "";
+      return this.recorded(n, fault);
     }
+  }
+
+  /** Likewise, of one that may have others inside. */
+  protected *steps(n: Statement): Steps<Code> {
+    try {
+      return yield* this.lowerInSteps(n);
+    } catch (fault) {
+      return this.recorded(n, fault);
+    }
+  }
+
+  private recorded(n: Statement, fault: unknown): Code {
+    if (!(fault instanceof CheckFault)) throw fault;
+    this.report(fault);
+    this.declareAfterFault(n);
+    return "";
   }
 
   /** Names a faulty statement would have declared, so that their uses are not reported as well. */
@@ -49,11 +74,6 @@ export class Statements extends Functions {
         if (this.frame.kind === "import" && n.text.trim() !== "")
           this.declarationsOnly("text", n.at + (n.text.length - n.text.trimStart().length));
         return this.frame.kind === "import" ? "" : ["o += ", literal(n.text), ";\n"];
-      case "show":
-        if (this.frame.kind === "literal")
-          this.fail(n.at, "show is not allowed in a function literal", "return the text, or use a macro");
-        if (this.frame.kind === "import") this.declarationsOnly("show", n.at);
-        return n.values.map((value) => this.show(value));
       case "expression":
         return this.expressionStatement(n.x);
       case "var":
@@ -63,39 +83,61 @@ export class Statements extends Functions {
       case "update": {
         return this.evaluatedOnce([n.x], ([x]) => this.update(n, x!));
       }
-      case "if":
-        return this.inScope(() => {
-          const init = n.init === undefined ? "" : this.statement(n.init);
-          const condition = this.guarded(n.condition);
-          const then = this.block(n.body);
-          const code: Code[] = ["if (", condition, ") {\n", then, "}"];
-          if (n.otherwise !== undefined) code.push(" else {\n", this.block(n.otherwise), "}");
-          return init === "" ? [code, "\n"] : ["{\n", init, code, "\n}\n"];
-        });
-      case "for":
-        return this.forLoop(n);
-      case "range":
-        return this.rangeLoop(n);
-      case "switch":
-        return this.switchStatement(n);
       case "jump":
         return this.jump(n);
       case "return":
         return this.returnStatement(n);
-      case "block":
-        return ["{\n", this.block(n.body), "}\n"];
-      case "sequence":
-        return this.list(n.body);
-      case "macro":
-        return this.macro(n);
-      case "import":
-        return this.importStatement(n);
       case "type":
         return this.typeDeclaration(n);
-      case "using":
-        return this.using(n);
       case "extends":
         this.fail(n.at, "extends must be the first statement of a file", "a file extends one other file, as a whole");
+      // eslint-disable-next-line no-fallthrough -- fail never returns
+      default:
+        return finish(this.lowerInSteps(n));
+    }
+  }
+
+  private *lowerInSteps(n: Statement): Steps<Code> {
+    switch (n.kind) {
+      case "show": {
+        if (this.frame.kind === "literal")
+          this.fail(n.at, "show is not allowed in a function literal", "return the text, or use a macro");
+        if (this.frame.kind === "import") this.declarationsOnly("show", n.at);
+        const codes: Code[] = [];
+        for (const value of n.values) codes.push(yield* this.show(value));
+        return codes;
+      }
+      case "if": {
+        const outer = this.enterScope();
+        try {
+          const init = n.init === undefined ? "" : this.statement(n.init);
+          const condition = this.guarded(n.condition);
+          const then = yield* this.block(n.body);
+          const code: Code[] = ["if (", condition, ") {\n", then, "}"];
+          if (n.otherwise !== undefined) code.push(" else {\n", yield* this.block(n.otherwise), "}");
+          return init === "" ? [code, "\n"] : ["{\n", init, code, "\n}\n"];
+        } finally {
+          this.scope = outer;
+        }
+      }
+      case "for":
+        return yield* this.forLoop(n);
+      case "range":
+        return yield* this.rangeLoop(n);
+      case "switch":
+        return yield* this.switchStatement(n);
+      case "block":
+        return ["{\n", yield* this.block(n.body), "}\n"];
+      case "sequence":
+        return yield* this.list(n.body);
+      case "macro":
+        return yield* this.macro(n);
+      case "import":
+        return yield* this.importStatement(n);
+      case "using":
+        return yield* this.using(n);
+      default:
+        return this.lower(n);
     }
   }
 
@@ -120,13 +162,13 @@ export class Statements extends Functions {
   }
 
   /** `{% show itea; using %}…{% end %}`: itea is a name of this statement only; what the statement declares stays. */
-  private using(n: Statement & { kind: "using" }): Code {
+  private *using(n: Statement & { kind: "using" }): Steps<Code> {
     const { names } = this.scope;
     const outer = names.get("itea");
     names.delete("itea");
     let before: Code;
     if (n.params === undefined) {
-      const text = this.captured(() => this.block(n.body));
+      const text = yield* this.captured(this.block(n.body));
       before = this.bind(this.addName("itea", STRING, n.at), text);
     } else {
       const macro: MacroStatement = {
@@ -137,9 +179,9 @@ export class Statements extends Functions {
         body: n.body,
         at: n.at,
       };
-      before = this.macro(macro);
+      before = yield* this.macro(macro);
     }
-    const code = this.statement(n.statement);
+    const code = yield* this.steps(n.statement);
     names.delete("itea");
     if (outer !== undefined) names.set("itea", outer);
     return [before, code];
@@ -190,9 +232,9 @@ export class Statements extends Functions {
 
   // --- loops and branches ------------------------------------------------------------------------------------------
 
-  private importStatement(n: Statement & { kind: "import" }): Code {
+  private *importStatement(n: Statement & { kind: "import" }): Steps<Code> {
     const path = this.resolvePath(n.path) ?? this.missingTemplate("import", n.path, n.pathAt);
-    const imported = this.host.requireImport(path, this.place(n.at));
+    const imported = yield* this.host.requireImport(path, this.place(n.at));
     if (imported === undefined) {
       for (const name of n.names) this.addName(name.name, ANY, name.at);
       return "";
@@ -267,16 +309,13 @@ export class Statements extends Functions {
   private *file(statements: readonly Statement[], code: Code[]): Generator<void, void, void> {
     const first = statements.find((n) => n.kind !== "text" || n.text.trim() !== "");
     if (first?.kind !== "extends") {
-      for (const statement of statements) {
-        code.push(this.statement(statement));
-        yield;
-      }
+      code.push(yield* this.list(statements));
       return;
     }
     const outer = [this.frame, this.extending] as const;
     this.frame = { kind: "import", results: [] };
     this.extending = true;
-    const own = this.declarations(statements.filter((n) => n !== first));
+    const own = yield* this.declarations(statements.filter((n) => n !== first));
     [this.frame, this.extending] = outer;
     code.push(own.code);
     yield;
@@ -308,15 +347,15 @@ export class Statements extends Functions {
     this.scope = new Scope(given);
     this.from = this.place(n.at);
     this.source = this.host.source(name)!;
-    yield* this.file(this.host.tree(this.source), code);
+    yield* this.file(yield* this.host.tree(this.source), code);
   }
 
   private inherited: ReadonlyMap<string, Symbol_> = new Map();
 
   /** An imported file: gives what it exports. */
-  checkImported(statements: readonly Statement[]): { code: Code; exports: Map<string, Symbol_> } {
+  *checkImported(statements: readonly Statement[]): Steps<{ code: Code; exports: Map<string, Symbol_> }> {
     this.scope = new Scope(undefined);
-    const { code, exports } = this.declarations(statements);
+    const { code, exports } = yield* this.declarations(statements);
     const members = [...exports.values()].map((symbol) => {
       if (symbol.macro !== undefined) return symbol.macro.node.js;
       if (symbol.kind !== "var") return undefined;
@@ -326,12 +365,12 @@ export class Statements extends Functions {
   }
 
   /** Declarations that may refer to each other in any order; gives the names with an upper-case first letter. */
-  private declarations(statements: readonly Statement[]): { code: Code; exports: Map<string, Symbol_> } {
+  private *declarations(statements: readonly Statement[]): Steps<{ code: Code; exports: Map<string, Symbol_> }> {
     const flat = statements.flatMap(function parts(n: Statement): readonly Statement[] {
       return n.kind === "sequence" ? n.body.flatMap(parts) : [n];
     });
     const code: Code[] = [];
-    for (const n of flat) if (n.kind === "import") code.push(this.statement(n));
+    for (const n of flat) if (n.kind === "import") code.push(yield* this.steps(n));
     const structs = new Map<Statement, StructType>();
     for (const n of flat)
       if (n.kind === "type" && n.type.kind === "struct" && !n.alias) structs.set(n, this.structName(n));
@@ -346,7 +385,7 @@ export class Statements extends Functions {
     for (const n of flat) if (n.kind === "var") code.push(this.statement(n));
     for (const n of flat) {
       const info = n.kind === "macro" ? heads.get(n) : undefined;
-      if (info !== undefined) code.push(this.macroBody(n as MacroStatement, info));
+      if (info !== undefined) code.push(yield* this.macroBody(n as MacroStatement, info));
       else if (n.kind === "text" || n.kind === "show") code.push(this.statement(n));
       else if (n.kind !== "import" && n.kind !== "var" && n.kind !== "type") {
         try {
@@ -361,6 +400,26 @@ export class Statements extends Functions {
       ([name, symbol]) => /^\p{Lu}/u.test(name) && symbol.imported !== true && symbol.kind !== "module",
     );
     return { code, exports: new Map(exports) };
+  }
+}
+
+/** Whether a statement may have others inside, or stand for a file. */
+function reaches(n: Statement): boolean {
+  switch (n.kind) {
+    case "show":
+      return n.values.some((x) => x.kind === "render" || x.kind === "default");
+    case "if":
+    case "for":
+    case "range":
+    case "switch":
+    case "block":
+    case "sequence":
+    case "macro":
+    case "import":
+    case "using":
+      return true;
+    default:
+      return false;
   }
 }
 

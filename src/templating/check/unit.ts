@@ -18,7 +18,7 @@ export interface UnitHost {
   readonly declarations: Declarations;
   readonly natives: ReadonlyMap<string, { readonly fn: TemplateFunction; readonly type: FunctionType }>;
   source(name: string): TemplateSource | undefined;
-  tree(source: TemplateSource): readonly Statement[];
+  tree(source: TemplateSource): Steps<readonly Statement[]>;
   /** Names that render_glob may match, sorted by bytes. */
   snippetNames(): readonly string[];
   isIncremental(name: string): boolean;
@@ -31,7 +31,7 @@ export interface UnitHost {
   requireImport(
     name: string,
     from: Place,
-  ): { readonly key: string; readonly exports: ReadonlyMap<string, Symbol_> } | undefined;
+  ): Steps<{ readonly key: string; readonly exports: ReadonlyMap<string, Symbol_> } | undefined>;
   report(place: Place, message: string, hint?: string): void;
 }
 
@@ -44,6 +44,17 @@ export class CheckFault extends Error {
     super(message);
     this.offset = offset;
     this.detail = hint;
+  }
+}
+
+/** Work that stops on the way, so that others can run meanwhile. */
+export type Steps<T> = Generator<void, T, void>;
+
+/** Does it to its end. */
+export function finish<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
   }
 }
 
@@ -109,9 +120,15 @@ export abstract class UnitContext {
 
   // --- scopes ------------------------------------------------------------------------------------------------------
 
-  protected inScope<T>(work: () => T): T {
+  /** A new scope; gives the one around it, which the caller has to bring back. */
+  protected enterScope(): Scope {
     const outer = this.scope;
     this.scope = new Scope(outer);
+    return outer;
+  }
+
+  protected inScope<T>(work: () => T): T {
+    const outer = this.enterScope();
     try {
       return work();
     } finally {

@@ -25,6 +25,15 @@ const isSpace = (c: string | undefined): boolean => c === " " || c === "\t" || c
 
 /** Lexes a whole template. The first fault ends it: what follows an unclosed tag cannot be told apart. */
 export function lexTemplate(source: string): Segment[] {
+  const steps = lexInSteps(source);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Likewise, and stops on the way. */
+export function* lexInSteps(source: string): Generator<void, Segment[], void> {
   const segments: Segment[] = [];
   let textStart = source.startsWith("\uFEFF") ? 1 : 0;
   if (source.startsWith("#!", textStart)) {
@@ -36,6 +45,7 @@ export function lexTemplate(source: string): Segment[] {
     if (to > textStart) segments.push({ kind: "text", at: textStart, end: to, text: source.slice(textStart, to) });
   };
   for (;;) {
+    if ((segments.length & 63) === 63) yield;
     const open = nextDelimiter(source, i);
     if (open === undefined) {
       text(source.length);

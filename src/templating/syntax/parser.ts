@@ -1,5 +1,5 @@
 /** Builds the syntax tree of a whole template from its segments: block statements span tags and close with `end`. */
-import { lexTemplate, type Segment, type TagSegment } from "./lexer.ts";
+import { lexInSteps, type Segment, type TagSegment } from "./lexer.ts";
 import { SyntaxFault } from "./problems.ts";
 import { makeLoop, StatementParser, type LoopHeader, type SwitchHeader } from "./statements.ts";
 import type { Case, Expression, Param, Statement } from "./tree.ts";
@@ -24,7 +24,7 @@ export function* parseInSteps(source: string): Generator<void, ParsedTemplate, v
   const faults: SyntaxFault[] = [];
   let segments: Segment[];
   try {
-    segments = lexTemplate(source);
+    segments = yield* lexInSteps(source);
   } catch (fault) {
     if (!(fault instanceof SyntaxFault)) throw fault;
     return { body: [], faults: [fault] };
@@ -47,6 +47,8 @@ function keyword(segment: Segment | undefined): string | undefined {
   return first?.kind === "keyword" ? first.text : undefined;
 }
 
+type Steps<T> = Generator<void, T, void>;
+
 class TemplateParser {
   private readonly segments: readonly Segment[];
   private readonly faults: SyntaxFault[];
@@ -54,6 +56,8 @@ class TemplateParser {
   private depth = 0;
   /** Tags open around the present one. */
   private open = 0;
+  /** Segments read: it stops after some. */
+  private turns = 0;
   private extending = false;
 
   constructor(segments: readonly Segment[], faults: SyntaxFault[]) {
@@ -64,7 +68,7 @@ class TemplateParser {
   *template(): Generator<void, Statement[], void> {
     const body: Statement[] = [];
     for (;;) {
-      while (this.next(body)) yield;
+      for (const statement of yield* this.statements()) body.push(statement);
       const stray = this.segments[this.position];
       if (stray === undefined) return body;
       this.faults.push(
@@ -79,26 +83,23 @@ class TemplateParser {
   }
 
   /** Statements up to a terminating tag, which stays current, or to the end. */
-  private statements(): Statement[] {
+  private *statements(): Steps<Statement[]> {
     const body: Statement[] = [];
-    while (this.next(body));
-    return body;
-  }
-
-  /** Reads one segment, with the block it may open. False before a terminating tag and at the end. */
-  private next(body: Statement[]): boolean {
-    const segment = this.segments[this.position];
-    if (segment === undefined) return false;
-    const word = keyword(segment);
-    if (word !== undefined && TERMINATORS.has(word)) return false;
-    this.position++;
-    if (segment.kind === "text") {
-      if (segment.text !== "") body.push({ kind: "text", text: segment.text, at: segment.at });
-      return true;
+    for (;;) {
+      const segment = this.segments[this.position];
+      if (segment === undefined) return body;
+      const word = keyword(segment);
+      if (word !== undefined && TERMINATORS.has(word)) return body;
+      this.position++;
+      if ((++this.turns & 31) === 0) yield;
+      if (segment.kind === "text") {
+        if (segment.text !== "") body.push({ kind: "text", text: segment.text, at: segment.at });
+        continue;
+      }
+      const found = this.tag(segment);
+      const statement = found !== undefined && "next" in found ? yield* found : found;
+      if (statement !== undefined) body.push(statement);
     }
-    const statement = this.tag(segment);
-    if (statement !== undefined) body.push(statement);
-    return true;
   }
 
   /** Runs a step whose syntax fault is recorded, not passed on. */
@@ -113,16 +114,21 @@ class TemplateParser {
   }
 
   /** In a file that extends another, `{% Article %}` at top level makes a macro of all that follows. */
-  private restOfFile(segment: TagSegment): Statement | undefined {
+  private restOfFile(segment: TagSegment): Steps<Statement> | undefined {
     if (!this.extending || this.open > 0 || segment.kind !== "statement") return undefined;
     const tokens = segment.tokens.filter((token) => token.kind !== "semicolon");
     const [name] = tokens;
     if (tokens.length !== 1 || name!.kind !== "name" || !/^\p{Lu}/u.test(name!.text)) return undefined;
-    const body = this.statements();
-    return { kind: "macro", name: name!.text, params: [], result: undefined, body, at: name!.at };
+    return this.restAsMacro(name!.text, name!.at);
   }
 
-  private tag(segment: TagSegment): Statement | undefined {
+  private *restAsMacro(name: string, at: number): Steps<Statement> {
+    const body = yield* this.statements();
+    return { kind: "macro", name, params: [], result: undefined, body, at };
+  }
+
+  /** A statement, or the steps to one that reaches to a later tag. */
+  private tag(segment: TagSegment): Statement | Steps<Statement | undefined> | undefined {
     if (segment.kind === "comment") return undefined;
     const { tokens, at } = segment;
     const rest = this.restOfFile(segment);
@@ -178,28 +184,28 @@ class TemplateParser {
     }
   }
 
-  private nested(at: number, work: () => Statement): Statement {
+  private *nested(at: number, work: () => Steps<Statement>): Steps<Statement> {
     if (++this.depth > 200) {
       this.depth--;
       throw new SyntaxFault(at, "blocks are nested too deeply");
     }
     this.open++;
-    const statement = work();
+    const statement = yield* work();
     this.open--;
     this.depth--;
     return statement;
   }
 
   /** `{% show itea; using macro(x int) %}…{% end using %}`. */
-  private usingTags(tokens: TagSegment["tokens"], semicolon: number, segment: TagSegment): Statement {
+  private *usingTags(tokens: TagSegment["tokens"], semicolon: number, segment: TagSegment): Steps<Statement> {
     const { at } = segment.tokens[0]!;
     const bad: Statement = { kind: "expression", x: { kind: "bad", at }, at };
     const statement = this.header(tokens.slice(0, semicolon), segment, (parser) => parser.statement(), bad);
     const header = this.header(tokens.slice(semicolon + 1), segment, (parser) => parser.usingHeader(), {
       params: undefined,
     });
-    const body = this.statements();
-    this.end("using", segment);
+    const body = yield* this.statements();
+    yield* this.end("using", segment);
     return { kind: "using", statement, ...header, body, at };
   }
 
@@ -217,15 +223,15 @@ class TemplateParser {
     }, otherwise);
   }
 
-  private raw(segment: TagSegment): Statement | undefined {
+  private *raw(segment: TagSegment): Steps<Statement | undefined> {
     const text = this.segments[this.position];
     if (text?.kind === "text") this.position++;
-    this.end("raw", segment, segment.tokens[1]?.text);
+    yield* this.end("raw", segment, segment.tokens[1]?.text);
     return text?.kind === "text" && text.text !== "" ? { kind: "text", text: text.text, at: text.at } : undefined;
   }
 
   /** Consumes the `{% end %}` that closes `what`. */
-  private end(what: string, opened: TagSegment, marker?: string): void {
+  private *end(what: string, opened: TagSegment, marker?: string): Steps<void> {
     const segment = this.segments[this.position];
     const openedAt = opened.tokens[0]?.at ?? opened.at;
     if (segment === undefined) {
@@ -249,8 +255,8 @@ class TemplateParser {
         ),
       );
       this.position++;
-      this.statements();
-      this.end(what, opened, marker);
+      yield* this.statements();
+      yield* this.end(what, opened, marker);
       return;
     }
     this.position++;
@@ -266,14 +272,14 @@ class TemplateParser {
     );
   }
 
-  private ifTags(tokens: TagSegment["tokens"], segment: TagSegment): Statement {
+  private *ifTags(tokens: TagSegment["tokens"], segment: TagSegment): Steps<Statement> {
     const { at } = segment.tokens[0]!;
     const bad: { init: Statement | undefined; condition: Expression } = {
       init: undefined,
       condition: { kind: "bad", at },
     };
     const header = this.header(tokens, segment, (parser) => parser.condition(), bad);
-    const body = this.statements();
+    const body = yield* this.statements();
     let otherwise: Statement[] | undefined;
     const next = this.segments[this.position];
     if (keyword(next) === "else") {
@@ -281,7 +287,7 @@ class TemplateParser {
       const branch = next as TagSegment;
       const rest = branch.tokens.slice(1);
       if (rest[0]?.text === "if" && rest[0].kind === "keyword") {
-        otherwise = [this.nested(rest[0].at, () => this.ifTags(rest.slice(1), { ...branch, tokens: rest }))];
+        otherwise = [yield* this.nested(rest[0].at, () => this.ifTags(rest.slice(1), { ...branch, tokens: rest }))];
         return { kind: "if", ...header, body, otherwise, at };
       }
       if (rest.some((token) => token.kind !== "semicolon")) {
@@ -289,22 +295,22 @@ class TemplateParser {
           new SyntaxFault(rest[0]!.at, `syntax error: unexpected ${rest[0]!.text}, expecting if or end of tag`),
         );
       }
-      otherwise = this.statements();
+      otherwise = yield* this.statements();
     }
-    this.end("if", segment);
+    yield* this.end("if", segment);
     return { kind: "if", ...header, body, otherwise, at };
   }
 
-  private forTags(tokens: TagSegment["tokens"], label: string | undefined, segment: TagSegment): Statement {
+  private *forTags(tokens: TagSegment["tokens"], label: string | undefined, segment: TagSegment): Steps<Statement> {
     const { at } = segment.tokens[0]!;
     const bad: LoopHeader = { kind: "range", define: false, subject: { kind: "bad", at } };
     const header = this.header(tokens, segment, (parser) => parser.loopHeader(false), bad);
-    const body = this.statements();
+    const body = yield* this.statements();
     let otherwise: Statement[] | undefined;
     const next = this.segments[this.position];
     if (keyword(next) === "else") {
       this.position++;
-      otherwise = this.statements();
+      otherwise = yield* this.statements();
       if (header.kind === "for") {
         this.faults.push(
           new SyntaxFault(
@@ -315,15 +321,17 @@ class TemplateParser {
         );
       }
     }
-    this.end("for", segment);
+    yield* this.end("for", segment);
     return makeLoop(header, label, body, otherwise, at);
   }
 
-  private switchTags(tokens: TagSegment["tokens"], label: string | undefined, segment: TagSegment): Statement {
+  private *switchTags(tokens: TagSegment["tokens"], label: string | undefined, segment: TagSegment): Steps<Statement> {
     const { at } = segment.tokens[0]!;
     const bad: SwitchHeader = { init: undefined, tag: { kind: "bad", at }, binding: undefined, ofType: false };
     const header = this.header(tokens, segment, (parser) => parser.switchHeader(false), bad);
-    const stray = this.statements().find((statement) => statement.kind !== "text" || statement.text.trim() !== "");
+    const stray = (yield* this.statements()).find(
+      (statement) => statement.kind !== "text" || statement.text.trim() !== "",
+    );
     if (stray !== undefined)
       this.faults.push(
         new SyntaxFault(
@@ -343,20 +351,20 @@ class TemplateParser {
         values: undefined,
         types: undefined,
       });
-      const body = this.statements();
+      const body = yield* this.statements();
       let falls = false;
       if (keyword(this.segments[this.position]) === "fallthrough") {
         falls = true;
         this.position++;
-        this.statements();
+        yield* this.statements();
       }
       cases.push({ ...values, body, fallthrough: falls, at: tag.tokens[0]!.at });
     }
-    this.end("switch", segment);
+    yield* this.end("switch", segment);
     return { kind: "switch", label, ...header, cases, at };
   }
 
-  private macroTags(parser: StatementParser, segment: TagSegment): Statement {
+  private *macroTags(parser: StatementParser, segment: TagSegment): Steps<Statement> {
     const { at } = segment.tokens[0]!;
     const bad: { name: string; params: Param[]; result: string | undefined } = {
       name: "",
@@ -368,8 +376,8 @@ class TemplateParser {
       parser.finish();
       return read;
     }, bad);
-    const body = this.statements();
-    this.end("macro", segment);
+    const body = yield* this.statements();
+    yield* this.end("macro", segment);
     return { kind: "macro", ...header, body, at };
   }
 }
