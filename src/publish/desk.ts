@@ -5,20 +5,18 @@
 import type { HAProxyCfgStatus } from "../config/index.ts";
 import type { DeployerEmitted } from "../../machines/deployer.ts";
 import type { DiscoveryEmitted, DiscoveryEvent } from "../../machines/discovery.ts";
-import type { CoordinatorEmitted } from "../../machines/coordinator.ts";
 import type { PublicationReport } from "../../machines/publisher.ts";
-import type { RenderGateEmitted } from "../../machines/renderGate.ts";
 import { PublishError } from "../errors.ts";
 import type { KubeClient } from "../kube/types.ts";
 import type { Pause, RenderPlan } from "../plan/index.ts";
+import { PlanBook, type PlanNews, remember } from "./plans.ts";
 import { PodBook, type PodApply, type PodPlans } from "./pods.ts";
 import { Checksums, describeSet, mainFile, type PublishedSet, referencesOf } from "./published-set.ts";
 import { sameStatus, statusOf, type PublishTrouble } from "./status.ts";
 import { type Found, type Owner, PublishedObjects, troubleOf } from "./writes.ts";
 
 export type PublishNews =
-  | Extract<CoordinatorEmitted, { type: "PLAN.RENDERED" }>
-  | Extract<RenderGateEmitted, { type: `PLAN.${string}` | `GATE.${string}` }>
+  | PlanNews
   | Extract<DeployerEmitted, { type: `POD.${string}` }>
   | Extract<DiscoveryEmitted, { type: "PODS.CHANGED" }>
   | Extract<DiscoveryEvent, { type: "PODS.LISTED" }>
@@ -42,32 +40,14 @@ export interface PublishDeskDeps {
   readonly pause: Pause;
 }
 
-/** Renders of which the time is remembered, and plans whose checksum is. */
-const REMEMBERED = 32;
-
-function remember<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= REMEMBERED) return;
-    map.delete(oldest);
-  }
-}
-
 export class PublishDesk {
   readonly #deps: PublishDeskDeps;
   readonly #objects: PublishedObjects;
   readonly #pods: PodBook;
+  readonly #plans: PlanBook;
   readonly #checksums = new Checksums();
   /** Of haproxy.cfg, by plan. */
   readonly #checksumOf = new Map<string, string>();
-  readonly #renderedAt = new Map<string, string>();
-  /** The newest plan that HAProxy accepted, and since when it waits to be published (monotonic). */
-  #accepted = { planId: "", at: "", waitsSince: 0 };
-  /** A render that HAProxy is being asked about. */
-  #judging = "";
-  #refusal: string | undefined;
-  #isPinned: boolean | undefined;
   #found: Found | undefined;
   /** The plan whose set is published; "" = none. */
   #published = "";
@@ -79,6 +59,7 @@ export class PublishDesk {
     this.#deps = deps;
     this.#objects = new PublishedObjects(deps.kube, deps.namespace, deps.configName);
     this.#pods = new PodBook(() => this.#now());
+    this.#plans = new PlanBook(deps.now, () => this.#now());
   }
 
   /** Hears whatever is on the bus; what is not for it makes no difference. */
@@ -86,34 +67,11 @@ export class PublishDesk {
     switch (event.type) {
       case "TERM.BEGAN":
         this.#pods.begin();
-        this.#accepted = { planId: "", at: "", waitsSince: 0 };
-        this.#judging = "";
-        this.#refusal = undefined;
-        this.#isPinned = undefined;
+        this.#plans.begin();
         this.#found = undefined;
         this.#published = "";
         this.#unpublishable = "";
         this.#trouble = undefined;
-        return;
-      case "PLAN.RENDERED":
-        this.#judging = event.planId;
-        return remember(this.#renderedAt, event.planId, this.#now());
-      case "PLAN.PASSED":
-        this.#judged(event.planId);
-        this.#refusal = "";
-        this.#isPinned = false;
-        if (this.#accepted.planId !== event.planId)
-          this.#accepted = { planId: event.planId, at: this.#now(), waitsSince: this.#deps.now() };
-        return;
-      case "PLAN.REFUSED":
-        this.#judged(event.planId);
-        this.#refusal = event.message;
-        this.#isPinned ??= false;
-        return;
-      case "PLAN.UNPROVEN":
-        return this.#judged(event.planId);
-      case "GATE.PINNED":
-        this.#isPinned = true;
         return;
       case "PODS.CHANGED":
         return this.#pods.admit(event.pods);
@@ -123,7 +81,10 @@ export class PublishDesk {
         return this.#pods.applied(event.pod, event.planId, event.mode);
       case "POD.FAILED":
         return this.#pods.failed(event.pod, event.message);
+      case "POD.REVERTED":
+        return;
       default:
+        this.#plans.note(event);
     }
   }
 
@@ -131,19 +92,16 @@ export class PublishDesk {
     this.#pods.answered(apply);
   }
 
-  #judged(planId: string): void {
-    if (this.#judging === planId) this.#judging = "";
-  }
-
   /** The accepted plan while it waits to be published, else "". */
   get waiting(): string {
-    const { planId } = this.#accepted;
+    const { planId } = this.#plans.accepted;
     return planId === this.#published || planId === this.#unpublishable ? "" : planId;
   }
 
   /** How long the accepted plan has not been published, in ms. */
   get lagMs(): number {
-    return this.#accepted.planId === this.#published ? 0 : this.#deps.now() - this.#accepted.waitsSince;
+    const { planId, since } = this.#plans.accepted;
+    return planId === this.#published ? 0 : this.#deps.now() - since;
   }
 
   /** Whether what is published is not what should be. While HAProxy judges a render, what pods say of it is not told yet. */
@@ -151,7 +109,7 @@ export class PublishDesk {
     if (this.#found === undefined) return false;
     if (this.waiting !== "") return true;
     const { cfg } = this.#found;
-    if (cfg === undefined || this.#judging !== "") return false;
+    if (cfg === undefined || this.#plans.isJudging) return false;
     return !sameStatus(cfg.status, this.#status(undefined));
   }
 
@@ -270,7 +228,7 @@ export class PublishDesk {
     return statusOf(
       cfg,
       {
-        gate: { refusal: this.#refusal, isPinned: this.#isPinned },
+        gate: this.#plans.gate,
         trouble: this.#trouble,
         planId: this.#published,
         pods: this.#entries(),
@@ -281,14 +239,14 @@ export class PublishDesk {
   }
 
   #setStatus(set: PublishedSet): Pick<HAProxyCfgStatus, "auxiliaryFiles" | "metadata"> {
-    const renderedAt = this.#renderedAt.get(set.planId);
+    const renderedAt = this.#plans.renderedAt(set.planId);
     return {
       auxiliaryFiles: referencesOf(set, this.#deps.namespace),
       metadata: {
         contentSize: set.cfg.size,
         totalSize: set.totalBytes,
         ...(renderedAt !== undefined && { renderedAt }),
-        validatedAt: this.#accepted.at,
+        validatedAt: this.#plans.accepted.at,
       },
     };
   }
@@ -310,7 +268,7 @@ export class PublishDesk {
     return {
       name: this.#objects.name,
       planId: this.#published,
-      acceptedPlanId: this.#accepted.planId,
+      acceptedPlanId: this.#plans.accepted.planId,
       lagMs: Math.round(this.lagMs),
       trouble: this.#trouble ?? null,
       checksum: cfg?.spec.checksum ?? null,

@@ -42,7 +42,7 @@ export interface Owner {
 }
 
 /** Requests of one publication that run at the same time. */
-const ABREAST = 4;
+const ABREAST = 2;
 
 const isStatus = (error: unknown, status: number): boolean => error instanceof KubeError && error.status === status;
 const keyOf = (resource: string, name: string): string => `${resource}/${name}`;
