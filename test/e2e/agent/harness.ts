@@ -145,9 +145,11 @@ export async function until(
   timeoutMs = 10_000,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
-  for (;;) {
+  // A process that was stopped for a while finds its time over: it looks a few times more.
+  const looks = timeoutMs / 50;
+  for (let look = 0; ; look++) {
     if (await condition()) return;
-    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`);
+    if (look > looks && performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`);
     await sleep(10);
   }
 }

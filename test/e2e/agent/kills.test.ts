@@ -1,6 +1,7 @@
 // runner: limit 400 s
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "uvu";
@@ -126,7 +127,12 @@ check(
           );
         },
         20_000,
-      );
+      ).catch((error: unknown) => {
+        const log = readFileSync(join(root, "agent.log"), "utf8").split("\n").slice(-15).join("\n");
+        const pods = readFileSync(join(root, "victim.log"), "utf8").split("\n").slice(-15).join("\n");
+        const seen = JSON.stringify({ ...state, files: undefined });
+        throw new Error(`${String(error)}\nstate: ${seen}\nagent:\n${log}\nHAProxy:\n${pods}`, { cause: error });
+      });
       return state!;
     };
     const killAgent = async (): Promise<void> => {

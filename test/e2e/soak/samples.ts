@@ -81,3 +81,28 @@ function complaintOf(text: string): string | undefined {
 }
 
 export const longestOf = (turns: readonly Turn[]): Turn[] => turns.toSorted((a, b) => b.cpuMs - a.cpuMs).slice(0, 10);
+
+/** A while in which this process wanted to run and was not let: the machine was busy with others, or stood still. */
+export interface Pause {
+  /** Milliseconds since the load began. */
+  readonly at: number;
+  readonly ms: number;
+}
+
+/** So long after a pause a failure may still be its doing: what was removed in it is told only when it is over. */
+const AFTERMATH_MS = 1_000;
+
+/** Splits failures (`NAME: +MS ms: what`) into the product's and those of a machine that stood still. */
+export function blame(
+  failures: readonly string[],
+  pauses: readonly Pause[],
+): { readonly product: readonly string[]; readonly machine: readonly string[] } {
+  const isMachines = (failure: string): boolean => {
+    const at = Number(/: \+(\d+) ms/.exec(failure)?.[1]);
+    return pauses.some((pause) => at >= pause.at && at <= pause.at + pause.ms + AFTERMATH_MS);
+  };
+  return {
+    product: failures.filter((failure) => !isMachines(failure)),
+    machine: failures.filter((failure) => isMachines(failure)),
+  };
+}
