@@ -9,6 +9,7 @@ import { assign, emit, fromPromise, setup } from "xstate";
 import type { ConfigLoaderEmitted } from "./configLoader.ts";
 import type { ControllerEmitted } from "./controller.ts";
 import type { CoordinatorEmitted } from "./coordinator.ts";
+import type { PublisherEmitted } from "./publisher.ts";
 import type { RenderGateEmitted } from "./renderGate.ts";
 import type { WatcherEmitted } from "./watcher.ts";
 
@@ -17,7 +18,8 @@ export type EventRecorderEvent =
   | ControllerEmitted
   | CoordinatorEmitted
   | Extract<RenderGateEmitted, { type: "PLAN.REFUSED" | "GATE.RECOVERED" }>
-  | Extract<WatcherEmitted, { type: "WATCH.FAULTED" | "WATCH.RECOVERED" }>;
+  | Extract<WatcherEmitted, { type: "WATCH.FAULTED" | "WATCH.RECOVERED" }>
+  | PublisherEmitted;
 
 export type EventRecorderEmitted =
   | { readonly type: "EVENTS.RECORDED"; readonly count: number }
@@ -34,6 +36,10 @@ export const eventRecorderReads = [
   "GATE.RECOVERED",
   "WATCH.FAULTED",
   "WATCH.RECOVERED",
+  "PUBLICATION.WRITTEN",
+  "PUBLICATION.REFUSED",
+  "PUBLICATION.FAILED",
+  "PUBLICATION.RECOVERED",
 ] as const;
 
 export interface EventRecorderInput {
@@ -79,6 +85,10 @@ export const eventRecorderMachine = setup({
         "GATE.RECOVERED": "looking",
         "WATCH.FAULTED": "looking",
         "WATCH.RECOVERED": "looking",
+        "PUBLICATION.WRITTEN": "looking",
+        "PUBLICATION.REFUSED": "looking",
+        "PUBLICATION.FAILED": "looking",
+        "PUBLICATION.RECOVERED": "looking",
       },
     },
     recording: {

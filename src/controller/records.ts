@@ -2,6 +2,7 @@
 import type { BusEvent } from "./events.ts";
 import { EMPTY_BOOK, noteEvent } from "./condition.ts";
 import type { ConditionBook } from "./condition.ts";
+import type { PublishFailure } from "../errors.ts";
 import { EventLedger } from "./event-ledger.ts";
 import type { EventSubject } from "../kube/index.ts";
 import type { Warning } from "./event-ledger.ts";
@@ -32,6 +33,15 @@ export interface Counters {
   renderFailures: number;
   deployments: number;
 }
+
+/** Refusals of publications that last until somebody does something. */
+const LASTING: ReadonlySet<string> = new Set<PublishFailure>([
+  "Forbidden",
+  "QuotaExceeded",
+  "NotServed",
+  "Invalid",
+  "TooLarge",
+]);
 
 export class Records {
   readonly ledger = new EventLedger();
@@ -189,15 +199,24 @@ export class Records {
       case "STATUS.WRITTEN":
         return faults.state("status", []);
       case "PUBLICATION.FAILED":
-        return faults.state("publication", [{ object: "publisher", reason: "PublishFailed", message: event.message }]);
+        faults.state("publication", [{ object: "publisher", reason: "PublishFailed", message: event.message }]);
+        // What passes by itself is not worth an Event.
+        if (LASTING.has(event.reason))
+          this.ledger.state("publication", [this.#warning("PublishFailed", event.message)], "Published");
+        return;
       case "PUBLICATION.REFUSED":
         faults.state("publication", []);
-        return faults.state("unpublishable", [{ object: config, reason: "Unpublishable", message: event.message }]);
+        faults.state("unpublishable", [{ object: config, reason: "Unpublishable", message: event.message }]);
+        this.ledger.state("publication", [], "Published");
+        return this.ledger.state("unpublishable", [this.#warning("Unpublishable", event.message)], "Published");
       case "PUBLICATION.WRITTEN":
         faults.state("unpublishable", []);
-        return faults.state("publication", []);
+        faults.state("publication", []);
+        this.ledger.state("unpublishable", [], "Published");
+        return this.ledger.state("publication", [], "Published");
       case "PUBLICATION.RECOVERED":
-        return faults.state("publication", []);
+        faults.state("publication", []);
+        return this.ledger.state("publication", [], "Published");
       case "EVENTS.FAILED":
         return faults.state("events", [
           { object: "eventRecorder", reason: "EventWriteFailed", message: event.message },

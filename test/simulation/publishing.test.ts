@@ -127,6 +127,41 @@ test("a failing pod is told with its failure, and without it when it is well aga
   await world.close();
 });
 
+const events = (world: World): string[] =>
+  (world.api.all("events") as unknown as { type: string; reason: string; message: string }[])
+    .filter(({ reason }) => reason.startsWith("Publish") || reason === "Unpublishable")
+    .map(({ type, reason, message }) => `${type} ${reason} ${message}`);
+test("a right that lacks is named, in an Event too, and answered when it is given; what passes by itself is no Event", async () => {
+  const world = await startWorld(7);
+  world.addPod("one");
+  world.setObject("a", 1);
+  await world.advance(5_000);
+  for (const [status, told] of [
+    [503, 0],
+    [403, 1],
+  ] as const) {
+    world.api.refuses = (verb, resource) =>
+      verb === "create" && resource === "haproxygeneralfiles" ? status : undefined;
+    world.setObject("a", status);
+    await world.advance(60_000);
+    assert.equal(
+      world.controller.faults().map(({ object, reason, message }) => [object, reason, message]),
+      [["publisher", "PublishFailed", `create haproxygeneralfiles: ${status}`]],
+    );
+    assert.is(said(world)["Synced"], status === 403 ? "False Forbidden" : "False Unavailable");
+    assert.is(events(world).length, told, events(world).join("\n"));
+    world.api.refuses = () => undefined;
+    await world.advance(70_000);
+    assert.equal(world.controller.faults(), []);
+    assert.equal(said(world), WELL);
+  }
+  assert.equal(events(world), [
+    "Warning PublishFailed create haproxygeneralfiles: 403",
+    "Normal Published PublishFailed is mended: create haproxygeneralfiles: 403",
+  ]);
+  await world.close();
+});
+
 test("another leader that finds the same writes nothing, and goes on where the former one was", async () => {
   const world = await startWorld(6);
   world.addPod("one");

@@ -87,6 +87,11 @@ export const edges = [
   { from: "coordinator", to: "eventRecorder", types: ["PLAN.RENDERED", "RENDER.FAILED"] },
   { from: "renderGate", to: "eventRecorder", types: ["PLAN.REFUSED", "GATE.RECOVERED"] },
   { from: "watcher", to: "eventRecorder", types: ["WATCH.FAULTED", "WATCH.RECOVERED"] },
+  {
+    from: "publisher",
+    to: "eventRecorder",
+    types: ["PUBLICATION.WRITTEN", "PUBLICATION.REFUSED", "PUBLICATION.FAILED", "PUBLICATION.RECOVERED"],
+  },
   { from: "coordinator", to: "publisher", types: ["PLAN.RENDERED"] },
   { from: "renderGate", to: "publisher", types: ["PLAN.PASSED", "PLAN.REFUSED", "PLAN.UNPROVEN", "GATE.PINNED"] },
   { from: "deployer", to: "publisher", types: ["POD.APPLIED", "POD.FAILED", "POD.REVERTED"] },
