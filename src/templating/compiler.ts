@@ -388,9 +388,8 @@ export class Compiler extends Eta {
     const bound = unit.bound.size === 0 ? "" : `let ${[...unit.bound.values()].join(", ")};\n`;
     const head: Code = ['"use strict";\n', TOOL_NAMES, functions, "return function* ($) {\nlet $r;\n"];
     const code: Code = [head, globals, bound, imports, body, "};\n"];
-    analyse(code);
-    yield;
-    const printed = print(code);
+    yield* analyse(code);
+    const printed = yield* print(code);
     this.#printed.set(key, { text: printed.text, number: this.maps.length });
     this.maps.push({ key, ...printed });
   }

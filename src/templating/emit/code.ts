@@ -19,8 +19,8 @@ export interface FunctionNode {
 }
 
 export type CodeNode =
-  /** What follows on this line belongs to this place of a template. */
-  | { readonly node: "site"; readonly place: Place }
+  /** What follows belongs to this place of a template; or to none. */
+  | { readonly node: "site"; readonly place: Place | undefined }
   /** Loop turn: charges fuel, may end the slice. `output`: what becomes of long text; "none" where nothing is written. */
   | { readonly node: "tick"; readonly output: "flush" | "keep" | "none" }
   | { readonly node: "call"; readonly fn: FunctionNode; readonly target: Code; readonly args: Code }

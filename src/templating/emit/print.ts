@@ -12,15 +12,19 @@ interface Facts {
   readonly calls: Set<FunctionNode>;
 }
 
+/** Nodes between two stops. */
+const STEP = 2_000;
+
 /** Sets `suspends` on all functions of the code by a fixpoint over the calls. Recursion is a loop too. */
-export function analyse(code: Code): void {
+export function* analyse(code: Code): Generator<void, void, void> {
   const facts = new Map<FunctionNode, Facts>();
-  collect(code, { direct: false, calls: new Set() }, facts);
+  yield* collect(code, { direct: false, calls: new Set() }, facts);
   for (const [fn, known] of facts) {
     fn.recursive = reaches(fn, fn, facts);
     fn.suspends = known.direct || fn.recursive;
     fn.leaf = !known.direct && known.hands !== true && known.calls.size === 0;
   }
+  yield;
   for (let changed = true; changed;) {
     changed = false;
     for (const [fn, known] of facts) {
@@ -49,52 +53,68 @@ function reaches(from: FunctionNode, to: FunctionNode, facts: ReadonlyMap<Functi
   return false;
 }
 
-function collect(code: Code, into: Facts, all: Map<FunctionNode, Facts>): void {
-  if (typeof code === "string") return;
-  if (typeof code === "function") return collect(code(), into, all);
-  if (Array.isArray(code)) {
-    for (const part of code as readonly Code[]) collect(part, into, all);
-    return;
-  }
-  const node = code as CodeNode;
-  switch (node.node) {
-    case "site":
-      return;
-    case "tick":
-      into.direct = true;
-      return;
-    case "call":
-      into.calls.add(node.fn);
-      collect(node.target, into, all);
-      return collect(node.args, into, all);
-    case "callValue":
-      into.direct = true;
-      collect(node.fn, into, all);
-      return collect(node.args, into, all);
-    case "read":
-    case "delegate":
-      into.direct = true;
-      return collect(node.code, into, all);
-    case "capture":
-      return collect(node.body, into, all);
-    case "function": {
-      const own: Facts = { direct: false, calls: new Set() };
-      all.set(node.fn, own);
-      return collect(node.fn.body, own, all);
+/** Notes what the code does in `into`, and what functions in it do in `all`. */
+function* collect(code: Code, into: Facts, all: Map<FunctionNode, Facts>): Generator<void, void, void> {
+  const open: [code: Code, into: Facts][] = [[code, into]];
+  let turns = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (++turns % STEP === 0) yield;
+    const [piece, facts] = next;
+    if (typeof piece === "string") continue;
+    if (typeof piece === "function") {
+      open.push([piece(), facts]);
+      continue;
     }
-    case "lambda":
-      into.hands = true;
-      // A lambda's own calls do not make the function around it suspend: natives run it to its end.
-      return collect(node.body, { direct: false, calls: new Set() }, all);
-    case "reference":
-      into.hands = true;
-      return collect(node.target, into, all);
+    if (Array.isArray(piece)) {
+      for (const part of piece as readonly Code[]) if (typeof part !== "string") open.push([part, facts]);
+      continue;
+    }
+    const node = piece as CodeNode;
+    switch (node.node) {
+      case "site":
+        break;
+      case "tick":
+        facts.direct = true;
+        break;
+      case "call":
+        facts.calls.add(node.fn);
+        open.push([node.target, facts], [node.args, facts]);
+        break;
+      case "callValue":
+        facts.direct = true;
+        open.push([node.fn, facts], [node.args, facts]);
+        break;
+      case "read":
+      case "delegate":
+        facts.direct = true;
+        open.push([node.code, facts]);
+        break;
+      case "capture":
+        open.push([node.body, facts]);
+        break;
+      case "function": {
+        const own: Facts = { direct: false, calls: new Set() };
+        all.set(node.fn, own);
+        open.push([node.fn.body, own]);
+        break;
+      }
+      case "lambda":
+        facts.hands = true;
+        // A lambda's own calls do not make the function around it suspend: natives run it to its end.
+        open.push([node.body, { direct: false, calls: new Set() }]);
+        break;
+      case "reference":
+        facts.hands = true;
+        open.push([node.target, facts]);
+        break;
+    }
   }
 }
 
 function suspends(code: Code): boolean {
   const own: Facts = { direct: false, calls: new Set() };
-  collect(code, own, new Map());
+  // In one go: only what stands inside an expression is asked.
+  for (const _ of collect(code, own, new Map()));
   return own.direct || [...own.calls].some((fn) => fn.suspends);
 }
 
@@ -105,88 +125,80 @@ export interface Printed {
   readonly places: readonly (Place | undefined)[];
 }
 
-export function print(code: Code): Printed {
+export function* print(code: Code): Generator<void, Printed, void> {
   const offsets: number[] = [];
   const places: (Place | undefined)[] = [];
   const parts: string[] = [];
   let length = 0;
-  const put = (text: string): void => {
-    parts.push(text);
-    length += text.length;
-  };
-  const emit = (piece: Code): void => {
-    if (typeof piece === "string") return put(piece);
-    if (typeof piece === "function") return emit(piece());
-    if (Array.isArray(piece)) {
-      for (const part of piece as readonly Code[]) emit(part);
-      return;
-    }
-    const node = piece as CodeNode;
-    switch (node.node) {
-      case "site":
+  let turns = 0;
+  const open: Code[] = [code];
+  for (let piece = open.pop(); piece !== undefined; piece = open.pop()) {
+    if (++turns % STEP === 0) yield;
+    if (typeof piece === "string") {
+      parts.push(piece);
+      length += piece.length;
+    } else if (typeof piece === "function") open.push(piece());
+    else if (Array.isArray(piece)) {
+      const list = piece as readonly Code[];
+      for (let i = list.length - 1; i >= 0; i--) open.push(list[i]!);
+    } else {
+      const node = piece as CodeNode;
+      if (node.node === "site") {
         offsets.push(length);
         places.push(node.place);
-        return;
-      case "tick":
-        if (node.output === "flush") put("if (o.length > 16384) o = $.flush(o);\n");
-        else if (node.output === "keep") put("if (o.length > o$n) o$n = $.settle(o);\n");
-        return put("if (--$.fuel < 0 && $.due()) yield $.slice;\n");
-      case "call":
-        put(node.fn.suspends ? "(yield* " : "");
-        emit(node.target);
-        put("(");
-        emit(node.args);
-        return put(node.fn.suspends ? "))" : ")");
-      case "callValue":
-        put("(yield* $.callG(");
-        emit(node.fn);
-        put(", [");
-        emit(node.args);
-        return put("]))");
-      case "read":
-        // A name that pending reads have; whether it is one is asked only then.
-        put("(($r = ");
-        emit(node.code);
-        put(")?.suspension !== undefined && $.pending($r) ? ");
-        offsets.push(length);
-        places.push(node.place);
-        return put("$.answered(yield $r.suspension) : $r)");
-      case "delegate":
-        put("(yield* ");
-        emit(node.code);
-        return put(")");
-      case "function":
-        // What is charged when it begins is of the place that calls it, not of what stands before the declaration.
-        offsets.push(length);
-        places.push(undefined);
-        put(`function${node.fn.suspends ? "*" : ""} ${node.fn.js}(${node.fn.params}) {\nlet $r;\n`);
-        if (node.fn.recursive) put("if (--$.fuel < 0 && $.due()) yield $.slice;\n");
-        emit(node.fn.body);
-        return put("}\n");
-      case "capture":
-        if (suspends(node.body)) {
-          put("(yield* (function* () {\nlet $r;\n");
-          emit(node.body);
-          return put("})())");
-        }
-        put("(() => {\nlet $r;\n");
-        emit(node.body);
-        return put("})()");
-      case "lambda":
-        if (suspends(node.body)) {
-          put(`$.fn(function* (${node.params}) {\nlet $r;\n`);
-          emit(node.body);
-          return put("}, true)");
-        }
-        put(`$.fn((${node.params}) => {\n`);
-        emit(node.body);
-        return put("}, false)");
-      case "reference":
-        put("$.fn(");
-        emit(node.target);
-        return put(`, ${node.fn.suspends})`);
+      } else open.push(written(node));
     }
-  };
-  emit(code);
+  }
   return { text: parts.join(""), offsets, places };
+}
+
+const LOOK = "if (--$.fuel < 0 && $.due()) yield $.slice;\n";
+
+/** What a node is written as. */
+function written(node: Exclude<CodeNode, { readonly node: "site" }>): Code {
+  switch (node.node) {
+    case "tick":
+      return [
+        node.output === "flush"
+          ? "if (o.length > 16384) o = $.flush(o);\n"
+          : node.output === "keep"
+            ? "if (o.length > o$n) o$n = $.settle(o);\n"
+            : "",
+        LOOK,
+      ];
+    case "call":
+      return [node.fn.suspends ? "(yield* " : "", node.target, "(", node.args, node.fn.suspends ? "))" : ")"];
+    case "callValue":
+      return ["(yield* $.callG(", node.fn, ", [", node.args, "]))"];
+    case "read":
+      // A name that pending reads have; whether it is one is asked only then.
+      return [
+        "(($r = ",
+        node.code,
+        ")?.suspension !== undefined && $.pending($r) ? ",
+        { node: "site", place: node.place },
+        "$.answered(yield $r.suspension) : $r)",
+      ];
+    case "delegate":
+      return ["(yield* ", node.code, ")"];
+    case "function":
+      return [
+        // What is charged when it begins is of the place that calls it, not of what stands before the declaration.
+        { node: "site", place: undefined },
+        `function${node.fn.suspends ? "*" : ""} ${node.fn.js}(${node.fn.params}) {\nlet $r;\n`,
+        node.fn.recursive ? LOOK : "",
+        node.fn.body,
+        "}\n",
+      ];
+    case "capture":
+      return suspends(node.body)
+        ? ["(yield* (function* () {\nlet $r;\n", node.body, "})())"]
+        : ["(() => {\nlet $r;\n", node.body, "})()"];
+    case "lambda":
+      return suspends(node.body)
+        ? [`$.fn(function* (${node.params}) {\nlet $r;\n`, node.body, "}, true)"]
+        : [`$.fn((${node.params}) => {\n`, node.body, "}, false)"];
+    case "reference":
+      return ["$.fn(", node.target, `, ${node.fn.suspends})`];
+  }
 }
