@@ -91,6 +91,12 @@ export class PodSessions {
     }));
   }
 
+  /** What a pod said of itself last; "" = nothing yet. */
+  plansOf(podId: string): { readonly applied: string; readonly running: string } {
+    const state = this.#sessions.get(podId)?.state;
+    return { applied: state?.applied ?? "", running: state?.running ?? "" };
+  }
+
   async readState(podId: string, verify: boolean, signal: AbortSignal): Promise<KnownState> {
     const session = this.#session(podId);
     const state = podStateOf(await session.port.state({ verify, plan: false }, signal));

@@ -31,7 +31,7 @@ export function openPublishDesk({ ports, source, iterations, sessions, shelf }: 
     configUid: () => source.config?.metadata.uid,
     threshold: () => compressionThresholdOf(iterations.serving?.config.assembled.spec ?? {}),
     plan: (planId) => shelf.get(planId),
-    podPlans: (pod) => sessions.view().find(({ id }) => id === pod),
+    podPlans: (pod) => sessions.plansOf(pod),
     wallClock: ports.wallClock,
     now: () => ports.clock.now(),
     pause: ports.pause,
@@ -39,7 +39,7 @@ export function openPublishDesk({ ports, source, iterations, sessions, shelf }: 
   bus.observe("publishing", (event) => {
     desk.note(event as PublishNews);
     // The plan must be there when its turn comes, whatever is rendered meanwhile.
-    if (event.type === "PLAN.PASSED" || event.type === "PUBLICATION.WRITTEN" || event.type === "TERM.BEGAN")
+    if (event.type === "PLAN.PASSED" || event.type === "TERM.BEGAN" || event.type.startsWith("PUBLICATION."))
       shelf.hold("publish", desk.waiting);
   });
   return desk;

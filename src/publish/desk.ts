@@ -32,7 +32,7 @@ export interface PublishDeskDeps {
   readonly threshold: () => number;
   readonly plan: (planId: string) => RenderPlan | undefined;
   /** What the pod of this id said of itself last. */
-  readonly podPlans: (pod: string) => PodPlans | undefined;
+  readonly podPlans: (pod: string) => PodPlans;
   /** Wall-clock milliseconds. */
   readonly wallClock: () => number;
   /** Monotonic milliseconds. */

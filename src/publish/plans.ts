@@ -35,6 +35,7 @@ export class PlanBook {
   readonly #renderedAt = new Map<string, string>();
   #accepted: Accepted = { planId: "", at: "", since: 0 };
   #judging = "";
+  #refused = "";
   #refusal: string | undefined;
   #isPinned: boolean | undefined;
 
@@ -47,6 +48,7 @@ export class PlanBook {
   begin(): void {
     this.#accepted = { planId: "", at: "", since: 0 };
     this.#judging = "";
+    this.#refused = "";
     this.#refusal = undefined;
     this.#isPinned = undefined;
   }
@@ -54,7 +56,8 @@ export class PlanBook {
   note(event: PlanNews): void {
     switch (event.type) {
       case "PLAN.RENDERED":
-        this.#judging = event.planId;
+        // Of a plan that it refused last the gate says nothing again.
+        this.#judging = event.planId === this.#refused ? "" : event.planId;
         return remember(this.#renderedAt, event.planId, this.#wallTime());
       case "PLAN.PASSED":
         this.#judged(event.planId);
@@ -65,6 +68,7 @@ export class PlanBook {
         return;
       case "PLAN.REFUSED":
         this.#judged(event.planId);
+        this.#refused = event.planId;
         this.#refusal = event.message;
         this.#isPinned ??= false;
         return;

@@ -148,7 +148,7 @@ export class PodBook {
    */
   entries(
     published: readonly DeployedToPod[],
-    plans: (pod: string) => PodPlans | undefined,
+    plans: (pod: string) => PodPlans,
     checksum: (planId: string) => string | undefined,
   ): readonly DeployedToPod[] {
     const former = new Map(published.map((entry) => [entry.podName, entry]));
@@ -178,13 +178,12 @@ function entryOf(
   pod: PodIdentity,
   outcome: Outcome | undefined,
   former: DeployedToPod | undefined,
-  plans: PodPlans | undefined,
+  plans: PodPlans,
   checksum: (planId: string) => string | undefined,
 ): DeployedToPod {
   const heard = outcome?.appliedPlanID ?? "";
-  const saidApplied = plans?.applied ?? "";
-  const appliedPlanID = saidApplied !== "" ? saidApplied : heard !== "" ? heard : (former?.appliedPlanID ?? "");
-  const runningPlanID = (plans?.running ?? "") !== "" ? plans?.running : former?.runningPlanID;
+  const appliedPlanID = plans.applied !== "" ? plans.applied : heard !== "" ? heard : (former?.appliedPlanID ?? "");
+  const runningPlanID = plans.running !== "" ? plans.running : former?.runningPlanID;
   const isFormer = former?.appliedPlanID === appliedPlanID;
   // Who looked and found the plan there keeps what is said of how it came there.
   const kept = outcome?.took === true || !isFormer ? undefined : former;

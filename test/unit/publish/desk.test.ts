@@ -378,6 +378,19 @@ test("given up in the middle it ends at once, and says nothing of trouble", asyn
   assert.ok(it.names().length < WHOLE.length);
 });
 
+test("a refused plan that is rendered again and again keeps nothing from being told", async () => {
+  const it = await scene();
+  it.accept(plan("one\n"));
+  await it.pass();
+  const rendered = { type: "PLAN.RENDERED", planId: "bad", seq: 2, iteration: 1, reasons: [] } as const;
+  it.desk.note(rendered);
+  it.desk.note({ type: "PLAN.REFUSED", planId: "bad", iteration: 1, message: "no" });
+  await it.pass();
+  it.desk.note(rendered);
+  it.desk.note({ type: "POD.FAILED", pod: "u1@c1", planId: "bad", message: "connection refused" });
+  assert.is(it.desk.differs(), true);
+});
+
 test("what pods say is not told while HAProxy judges a render", async () => {
   const it = await scene();
   it.accept(plan("one\n"));

@@ -12,8 +12,9 @@ const book = (...names: string[]): PodBook => {
   return made;
 };
 const nothing = (): undefined => undefined;
+const silent = (): { applied: string; running: string } => ({ applied: "", running: "" });
 const entries = (from: PodBook, published: readonly DeployedToPod[] = []): readonly DeployedToPod[] =>
-  from.entries(published, nothing, (planId) => (planId === "" ? undefined : `sum of ${planId}`));
+  from.entries(published, silent, (planId) => (planId === "" ? undefined : `sum of ${planId}`));
 
 test("an apply is told with its mode, its reasons, its plan and its time", () => {
   const made = book("a");
