@@ -30,7 +30,7 @@ export interface Missing {
 
 export const isMissing = (part: object): part is Missing => "reason" in part;
 
-async function goFault(): Promise<string | undefined> {
+export async function goFault(): Promise<string | undefined> {
   try {
     const { stdout } = await run("go", ["env", "GOVERSION"]);
     const minor = Number(/go1\.(\d+)/.exec(stdout)?.[1] ?? "0");
@@ -41,7 +41,7 @@ async function goFault(): Promise<string | undefined> {
 }
 
 /** Builds the programs unless they are in the cache. The first time takes minutes. */
-async function buildKubernetes(programs: readonly string[]): Promise<Missing | undefined> {
+export async function buildKubernetes(programs: readonly string[]): Promise<Missing | undefined> {
   const bin = kubernetesFolder();
   if (programs.every((program) => existsSync(join(bin, program)))) return undefined;
   const fault = await goFault();

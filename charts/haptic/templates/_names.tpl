@@ -55,6 +55,7 @@ annotations:
 
 {{- define "haptic.image" -}}
 {{- $image := .Values.image -}}
+{{- $_ := required "image.repository is empty: name the repository that you pushed the image to (docs/install.md)" $image.repository -}}
 {{- if $image.digest -}}
 {{ $image.repository }}@{{ $image.digest }}
 {{- else -}}
@@ -91,12 +92,18 @@ annotations:
 {{- default (printf "%s-agent.%s.svc" (include "haptic.fullname" .) .Release.Namespace) .Values.tls.agentName -}}
 {{- end -}}
 
+{{/* The name that the configuration gives to the Lease of the election. */}}
+{{- define "haptic.leaseName" -}}
+{{- dig "controller" "leaderElection" "leaseName" (include "haptic.fullname" .) .Values.config.spec -}}
+{{- end -}}
+
 {{/* The spec of the HAProxyTemplateConfig, as YAML: the bundled example, what this release is, the user's own on top. */}}
 {{- define "haptic.configSpec" -}}
 {{- $bundled := (.Files.Get "files/ingress.yaml" | fromYaml).spec -}}
 {{- $certificate := dict "namespace" .Release.Namespace "name" (include "haptic.defaultCertificate" .) -}}
 {{- $release := dict
   "podSelector" (dict "matchLabels" (include "haptic.selector" (list . "loadbalancer") | fromYaml))
+  "controller" (dict "leaderElection" (dict "leaseName" (include "haptic.fullname" .)))
   "dataplane" (dict "port" (int .Values.haproxy.agent.port))
   "templatingSettings" (dict "extraContext" (dict "defaultCertificate" $certificate)) -}}
 {{- $_ := unset $bundled "podSelector" -}}

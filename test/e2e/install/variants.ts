@@ -1,0 +1,61 @@
+/** What the chart can be asked for: the API server judges each of them. */
+export interface Variant {
+  readonly name: string;
+  readonly sets: readonly string[];
+}
+
+export const variants: readonly Variant[] = [
+  { name: "its own values", sets: [] },
+  {
+    name: "a DaemonSet on the nodes' ports",
+    sets: [
+      "haproxy.kind=DaemonSet",
+      "haproxy.hostPorts.http=80",
+      "haproxy.hostPorts.https=443",
+      "haproxy.service.type=ClusterIP",
+    ],
+  },
+  {
+    name: "fixed node ports, local traffic and one replica of each",
+    sets: [
+      "controller.replicas=1",
+      "haproxy.replicas=1",
+      "haproxy.service.type=NodePort",
+      "haproxy.service.externalTrafficPolicy=Local",
+      "haproxy.service.http.nodePort=30080",
+      "haproxy.service.https.nodePort=30443",
+    ],
+  },
+  {
+    name: "certificates, configuration and default certificate of one's own",
+    sets: [
+      "tls.source=existing",
+      "tls.agentSecret=a",
+      "tls.controllerSecret=c",
+      "config.create=false",
+      "config.name=mine",
+      "defaultCertificate.create=false",
+      "ingressClass.create=false",
+    ],
+  },
+  {
+    name: "labels, annotations, places and rights of one's own",
+    sets: [
+      "fullnameOverride=edge",
+      "commonLabels.team=edge",
+      "commonAnnotations.team=edge",
+      "ingressClass.default=true",
+      "ingressClass.name=edge",
+      "haproxy.nodeSelector.role=edge",
+      "haproxy.tolerations[0].operator=Exists",
+      "haproxy.priorityClassName=system-cluster-critical",
+      "haproxy.podDisruptionBudget.minAvailable=1",
+      "controller.extraEnv[0].name=TZ",
+      "controller.extraEnv[0].value=UTC",
+      "rbac.extraRules[0].apiGroups[0]=gateway.networking.k8s.io",
+      "rbac.extraRules[0].resources[0]=httproutes",
+      "rbac.extraRules[0].verbs[0]=get",
+      "imagePullSecrets[0].name=pull",
+    ],
+  },
+];
