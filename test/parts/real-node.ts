@@ -9,7 +9,6 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { testHaproxy } from "../support/parts.ts";
 import { buildKubernetes, cacheFolder, goFault, isMissing, kubernetesFolder, type Missing } from "./index.ts";
 
 const run = promisify(execFile);
@@ -28,6 +27,7 @@ const PROGRAMS = [
   "kube-proxy",
   "kubectl",
 ];
+const HAPROXY = join(cacheFolder("haproxy", "3.4"), "sbin/haproxy");
 /** What a node needs of the system, and the Debian package that brings it. */
 const COMMANDS: Readonly<Record<string, string>> = {
   containerd: "containerd",
@@ -65,7 +65,7 @@ export function nodeObstacle(): string | undefined {
   if (fault !== undefined) return fault;
   if (!existsSync("/usr/lib/cni/bridge")) return "needs CNI plugins (Debian package containernetworking-plugins)";
   if (!existsSync("/sys/fs/cgroup/memory")) return "needs control groups of version 1";
-  return testHaproxy("3.4") === undefined ? "HAProxy 3.4 is not here" : undefined;
+  return existsSync(HAPROXY) ? undefined : "HAProxy 3.4 is not here";
 }
 
 /** Builds one Go program of parts/node/tools into the cache, unless it is there. */
@@ -127,9 +127,8 @@ export interface Image {
 /** Builds the Dockerfile without a daemon, from bases made of Debian's packages; the archive lies in `folder`. */
 export async function buildImage(folder: string): Promise<Image> {
   const name = "localhost/haptic:test";
-  const haproxy = testHaproxy("3.4")!;
   const nodeFolder = resolve(process.execPath, "../..");
-  const bases = await run(join(here, "image/bases.sh"), [resolve(haproxy, "../.."), nodeFolder], {
+  const bases = await run(join(here, "image/bases.sh"), [resolve(HAPROXY, "../.."), nodeFolder], {
     env: { ...process.env, ROOTFS: cacheFolder("debian", "bookworm") },
     maxBuffer: 1 << 26,
   });

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { cacheFolder, installableVersions, locateHaproxy } from "../../src/haproxy/index.ts";
 import { realKubectl } from "../parts/index.ts";
+import { provideNode } from "../parts/real-node.ts";
 import { missingRoot } from "./skip.ts";
 
 export type HaproxyVersion = (typeof installableVersions)[number];
@@ -25,6 +26,8 @@ export async function provideParts(layers: ReadonlySet<string>, say: (line: stri
     const kubectl = await realKubectl();
     if (typeof kubectl !== "string") say(`tests with a real API server are skipped: ${kubectl.reason}`);
   }
+  // The install tests say themselves why they are skipped.
+  if (layers.has("e2e")) await provideNode();
 }
 
 async function provideHaproxy(say: (line: string) => void): Promise<void> {
