@@ -85,7 +85,6 @@ export const agentDrainMachine = setup({
                   {
                     guard: { type: "someCame", params: ({ event }) => ({ reading: event.output }) },
                     target: "#agentDrain.draining.counting",
-                    reenter: true,
                     actions: { type: "note", params: ({ event }) => ({ reading: event.output }) },
                   },
                   {
