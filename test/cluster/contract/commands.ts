@@ -1,6 +1,7 @@
 /** The contract: commands that must say the same on the embedded API and on a real kube-apiserver, in this order. */
 
 import type { Command } from "./command.ts";
+import { moreCommands } from "./more.ts";
 import { webhookCommands } from "./webhooks.ts";
 
 const command = (line: string, more: Omit<Command, "line"> = {}): Command => ({ line, ...more });
@@ -215,6 +216,7 @@ export const commands: readonly Command[] = [
   command("wait --for=create cm/plain --timeout=2s"),
   command("wait --for=jsonpath={.data.a}=never cm/plain --timeout=1s"),
 
+  ...moreCommands,
   ...webhookCommands,
 
   // deleting

@@ -1,5 +1,5 @@
 /** What kubectl says is the same whether it talks to the embedded API or to a real kube-apiserver. */
-// runner: limit 600 s
+// runner: limit 900 s
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

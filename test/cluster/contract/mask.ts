@@ -17,6 +17,8 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/(gen-)[a-z0-9]{5}\b/g, "$1<random>"],
   [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [+-]\d{4}/g, "<time>"],
   [/^Context ".*" (modified|created)/gm, 'Context "<context>" $1'],
+  [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "<token>"],
+  [/\/tmp\/kubectl-edit-\d+\.yaml/g, "<file>"],
   // the patched object as the server's programming language orders it
   [/Invalid value: "\{.*\}": /g, "Invalid value: <object>: "],
   [/^[IWE]\d{4} [\d:.]+ +\d+ /gm, "<log> "],

@@ -25,14 +25,17 @@ const writeToken = (rv: number, start: string): string =>
   Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv, start })).toString("base64url");
 
 function readToken(text: string): Token {
+  const decoded = Buffer.from(text, "base64url");
   try {
-    const token = JSON.parse(Buffer.from(text, "base64url").toString("utf8")) as Token;
+    const token = JSON.parse(decoded.toString("utf8")) as Token;
     if (typeof token.rv === "number" && typeof token.start === "string") return token;
   } catch {
     // refused below like any other malformed token
   }
+  const first = decoded[0] ?? 0;
+  const shown = first < 0x7f && first > 0x20 ? String.fromCharCode(first) : `\\u${first.toString(16).padStart(4, "0")}`;
   throw badRequest(
-    "invalid continue token: continue key is not valid: invalid character looking for beginning of value",
+    `invalid continue token: continue key is not valid: invalid character '${shown}' looking for beginning of value`,
   );
 }
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Fields } from "../objects.ts";
 import type { View } from "../resources/definition.ts";
 import type { Registry } from "../resources/registry.ts";
-import { openApiOfType } from "../schema/type-openapi.ts";
+import { openApiOfKind } from "../schema/type-openapi.ts";
 import type { ApiRequest } from "./request.ts";
 import { pageNotFound, sendBytes, sendJson } from "./respond.ts";
 
@@ -39,7 +39,7 @@ function documentOf(views: readonly View[]): Fields {
       },
     };
     schemas[schemaName(view)] = {
-      ...(view.schema === undefined ? openApiOfType(view.type) : view.openApi),
+      ...(view.schema === undefined ? openApiOfKind(view.type, schemas) : view.openApi),
       "x-kubernetes-group-version-kind": [kind],
     };
   }

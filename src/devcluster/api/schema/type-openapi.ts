@@ -1,6 +1,6 @@
 /** An OpenAPI schema of a built-in type, without descriptions: for `kubectl explain`, and for whoever checks names of fields. */
 import type { Fields } from "../objects.ts";
-import type { FieldNode, ScalarType, TypeNode } from "./type-node.ts";
+import type { FieldNode, ScalarType, StructNode, TypeNode } from "./type-node.ts";
 
 const SCALARS: Readonly<Partial<Record<ScalarType, Fields>>> = {
   bool: { type: "boolean" },
@@ -17,30 +17,41 @@ function isRequired({ presence, type }: FieldNode): boolean {
   return type.kind !== "scalar" || !["time", "microTime", "intOrString"].includes(type.type);
 }
 
-/** A struct within itself is any object. `within`: names of the structs around. */
-export function openApiOfType(node: TypeNode, within: readonly string[] = []): Fields {
+/** Where the document keeps the schema of a struct; `kubectl explain` shows the last part as the type's name. */
+const referenceOf = (node: StructNode): string => `io.k8s.api.${node.name.replace(/^\w+\./, "")}`;
+
+/** The schema of a type; structs are named, and added to `named` for the document to hold. */
+function schemaOf(node: TypeNode, named: Map<string, StructNode>): Fields {
   switch (node.kind) {
     case "any":
       return { type: "object" };
     case "scalar":
       return SCALARS[node.type] ?? { type: "string" };
     case "map":
-      return { type: "object", additionalProperties: openApiOfType(node.values, within) };
+      return { type: "object", additionalProperties: schemaOf(node.values, named) };
     case "list":
-      return { type: "array", items: openApiOfType(node.items, within) };
-    case "struct": {
-      if (within.includes(node.name)) return { type: "object" };
-      const properties: Fields = {};
-      const required: string[] = [];
-      if (within.length === 0) {
-        properties["apiVersion"] = { type: "string" };
-        properties["kind"] = { type: "string" };
-      }
-      for (const [name, field] of node.fields) {
-        properties[name] = openApiOfType(field.type, [...within, node.name]);
-        if (isRequired(field)) required.push(name);
-      }
-      return { type: "object", ...(required.length > 0 && { required }), properties };
-    }
+      return { type: "array", items: schemaOf(node.items, named) };
+    case "struct":
+      named.set(referenceOf(node), node);
+      return { allOf: [{ $ref: `#/components/schemas/${referenceOf(node)}` }] };
   }
+}
+
+function structSchema(node: StructNode, named: Map<string, StructNode>, head: Fields = {}): Fields {
+  const properties: Fields = { ...head };
+  const required: string[] = [];
+  for (const [name, field] of node.fields) {
+    properties[name] = schemaOf(field.type, named);
+    if (isRequired(field)) required.push(name);
+  }
+  return { type: "object", ...(required.length > 0 && { required }), properties };
+}
+
+/** The schema of a built-in kind; those of the structs in it are put into `schemas`. */
+export function openApiOfKind(kind: StructNode, schemas: Fields): Fields {
+  const named = new Map<string, StructNode>();
+  const schema = structSchema(kind, named, { apiVersion: { type: "string" }, kind: { type: "string" } });
+  // a struct that is met on the way is added at the end, and met in its turn
+  for (const [name, node] of named) schemas[name] ??= structSchema(node, named);
+  return schema;
 }

@@ -11,8 +11,7 @@ const fields = (value: unknown): Fields => (isFields(value) ? value : {});
 function ruleErrors(object: ApiObject): FieldError[] {
   return listAt(object, "rules").flatMap((rule, i) => {
     const errors: FieldError[] = [];
-    if (listAt(rule, "verbs").length === 0)
-      errors.push(fieldRequired(`rules[${i}].verbs`, "verbs must contain at least one value"));
+    if (listAt(rule, "verbs").length === 0) errors.push(fieldRequired(`rules[${i}].verbs`));
     if (listAt(rule, "nonResourceURLs").length > 0) {
       if (object.kind === "Role") {
         const message = "namespaced rules cannot apply to non-resource URLs";
@@ -52,7 +51,8 @@ export const bindingRules: KindRules = {
       }
     }
     if (old !== undefined && !deepEqual(object["roleRef"], old["roleRef"])) {
-      errors.push(fieldInvalid("roleRef", object["roleRef"], "cannot change roleRef"));
+      const { apiGroup, kind, name } = fields(object["roleRef"]);
+      errors.push(fieldInvalid("roleRef", { APIGroup: apiGroup, Kind: kind, Name: name }, "field is immutable"));
     }
     return errors;
   },

@@ -129,7 +129,7 @@ function newEventErrors(object: ApiObject): FieldError[] {
   const errors: FieldError[] = [];
   if (typeof object["eventTime"] !== "string") errors.push(fieldRequired("eventTime"));
   const type = stringAt(object, "type");
-  if (type !== "Normal" && type !== "Warning") errors.push(fieldInvalid("type", type, `has invalid value: ${type}`));
+  if (type !== "Normal" && type !== "Warning") errors.push(fieldInvalid("type", "", `has invalid value: ${type}`));
   if (errors.length > 0) return errors;
   for (const field of ["reportingController", "reportingInstance", "action", "reason"]) {
     if (stringAt(object, field) === "") errors.push(fieldRequired(field));
@@ -140,13 +140,12 @@ function newEventErrors(object: ApiObject): FieldError[] {
 export const eventRules: KindRules = {
   validate(object, old) {
     if (old !== undefined) return [];
-    if (object.apiVersion === "events.k8s.io/v1") {
-      const errors = newEventErrors(object);
-      if (errors.length > 0) return errors;
-    }
     const involved = stringAt(object, "involvedObject", "namespace") || stringAt(object, "regarding", "namespace");
     const own = object.metadata.namespace ?? "";
-    if ((involved === "" && own === "default") || involved === own) return [];
-    return [fieldInvalid("involvedObject.namespace", involved, "does not match event.namespace")];
+    const fits = (involved === "" && own === "default") || involved === own;
+    return [
+      ...(fits ? [] : [fieldInvalid("involvedObject.namespace", involved, "does not match event.namespace")]),
+      ...(object.apiVersion === "events.k8s.io/v1" ? newEventErrors(object) : []),
+    ];
   },
 };

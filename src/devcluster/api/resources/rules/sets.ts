@@ -1,5 +1,5 @@
 /** Rules of jobs, daemon sets and stateful sets. */
-import { isFields, listAt } from "../../objects.ts";
+import { at, deepEqual, isFields, listAt } from "../../objects.ts";
 import type { ApiObject, Fields } from "../../objects.ts";
 import type { KindRules } from "../definition.ts";
 import { containerErrors, podSpecDefaults, templateErrors, withTemplateDefaults } from "./workloads.ts";
@@ -14,12 +14,23 @@ function rolling(strategy: unknown, defaults: Fields): Fields {
   return made;
 }
 
+/** An annotation that counts the changes of a DaemonSet's template, from older times. */
+const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
+
+function countTemplate(object: ApiObject, old: ApiObject | undefined): void {
+  const before = Number(old?.metadata.annotations?.[TEMPLATE_GENERATION] ?? "0");
+  const changed = old === undefined || !deepEqual(at(object, "spec", "template"), at(old, "spec", "template"));
+  const annotations = { ...object.metadata.annotations, [TEMPLATE_GENERATION]: String(before + (changed ? 1 : 0)) };
+  object.metadata = { ...object.metadata, annotations };
+}
+
 export const daemonSetRules: KindRules = {
-  defaults(object) {
+  defaults(object, old) {
     const spec = withTemplateDefaults(fields(object["spec"]));
     spec["updateStrategy"] = rolling(spec["updateStrategy"], { maxUnavailable: 1, maxSurge: 0 });
     spec["revisionHistoryLimit"] ??= 10;
     object["spec"] = spec;
+    countTemplate(object, old);
   },
   prepareCreate(object) {
     object["status"] = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 };
@@ -92,6 +103,9 @@ export const jobRules: KindRules = {
     }
     object["spec"] = spec;
     object["status"] = {};
+    if (Object.keys(object.metadata.labels ?? {}).length === 0) {
+      object.metadata.labels = { ...fields(at(spec, "template", "metadata", "labels")) } as Record<string, string>;
+    }
   },
   validate: (object) => containerErrors(object, ["spec", "template", "spec"]),
 };

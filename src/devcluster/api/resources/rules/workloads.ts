@@ -12,8 +12,16 @@ const pullPolicy = (image: unknown): string => {
   return !text.includes("@") && (!name.includes(":") || name.endsWith(":latest")) ? "Always" : "IfNotPresent";
 };
 
+/** A reference to a field of the pod names its API version. */
+const withFieldVersion = (source: Fields): Fields =>
+  isFields(source["fieldRef"]) ? { ...source, fieldRef: { apiVersion: "v1", ...source["fieldRef"] } } : source;
+
+const envDefaults = (variable: Fields): Fields =>
+  isFields(variable["valueFrom"]) ? { ...variable, valueFrom: withFieldVersion(variable["valueFrom"]) } : variable;
+
 function containerDefaults(container: unknown): Fields {
   const made: Fields = { ...(container as Fields) };
+  if (Array.isArray(made["env"])) made["env"] = made["env"].map(envDefaults);
   made["terminationMessagePath"] ??= "/dev/termination-log";
   made["terminationMessagePolicy"] ??= "File";
   made["imagePullPolicy"] ??= pullPolicy(made["image"]);
@@ -38,11 +46,37 @@ function probeDefaults(probe: Fields): Fields {
   };
 }
 
+const itemDefaults = (source: Fields): Fields =>
+  Array.isArray(source["items"]) ? { ...source, items: source["items"].map(withFieldVersion) } : source;
+
+function projectionDefaults(source: Fields): Fields {
+  const token = source["serviceAccountToken"];
+  if (isFields(token)) return { ...source, serviceAccountToken: { expirationSeconds: 3600, ...token } };
+  return isFields(source["downwardAPI"]) ? { ...source, downwardAPI: itemDefaults(source["downwardAPI"]) } : source;
+}
+
+const MODE = 0o644;
+
+function volumeDefaults(volume: Fields): Fields {
+  const made: Fields = { ...volume };
+  for (const kind of ["secret", "configMap", "downwardAPI", "projected"]) {
+    if (isFields(made[kind])) made[kind] = { defaultMode: MODE, ...made[kind] };
+  }
+  const { downwardAPI, projected, hostPath } = made;
+  if (isFields(downwardAPI)) made["downwardAPI"] = itemDefaults(downwardAPI);
+  if (isFields(projected) && Array.isArray(projected["sources"])) {
+    made["projected"] = { ...projected, sources: projected["sources"].map(projectionDefaults) };
+  }
+  if (isFields(hostPath)) made["hostPath"] = { type: "", ...hostPath };
+  return made;
+}
+
 /** What a pod spec gets where it says nothing. */
 export function podSpecDefaults(spec: Fields): Fields {
   const made: Fields = { ...spec };
   made["containers"] = listAt(made, "containers").map(containerDefaults);
   if (Array.isArray(made["initContainers"])) made["initContainers"] = made["initContainers"].map(containerDefaults);
+  if (Array.isArray(made["volumes"])) made["volumes"] = made["volumes"].map(volumeDefaults);
   made["restartPolicy"] ??= "Always";
   made["terminationGracePeriodSeconds"] ??= 30;
   made["dnsPolicy"] ??= "ClusterFirst";
