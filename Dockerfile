@@ -9,10 +9,12 @@ ARG HAPROXY_IMAGE=docker.io/library/haproxy:3.4.7
 # Only builds; the Node that runs comes with the packages of package-lock.json.
 ARG NODE_IMAGE=docker.io/library/node:24.22.3-bookworm-slim
 
-FROM ${NODE_IMAGE} AS build
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --no-progress
+
+FROM packages AS build
 COPY .ci/bundle.ts .ci/
 COPY bin/haptic.mjs bin/
 COPY machines machines

@@ -127,22 +127,31 @@ export interface Image {
 /** Builds the Dockerfile without a daemon, from bases made of Debian's packages; the archive lies in `folder`. */
 export async function buildImage(folder: string): Promise<Image> {
   const name = "localhost/haptic:test";
-  const nodeFolder = resolve(process.execPath, "../..");
-  const bases = await run(join(here, "image/bases.sh"), [resolve(HAPROXY, "../.."), nodeFolder], {
-    env: { ...process.env, ROOTFS: cacheFolder("debian", "bookworm") },
-    maxBuffer: 1 << 26,
-  });
-  const args = bases.stdout
-    .trim()
-    .split("\n")
-    .flatMap((line) => ["--build-arg", line]);
-  await run(
-    "buildah",
-    ["bud", "--isolation", "chroot", "--layers", "--pull-never", "--timestamp", "0", ...args, "--tag", name, root],
-    { maxBuffer: 1 << 26 },
+  // A store of our own: what a build leaves behind can be cleared away without asking whose it is.
+  const images = cacheFolder("images", "1");
+  const { stdout } = await run(
+    join(here, "image/bases.sh"),
+    [resolve(HAPROXY, "../.."), resolve(process.execPath, "../..")],
+    {
+      env: { ...process.env, ROOTFS: cacheFolder("debian", "bookworm"), IMAGES: images },
+      maxBuffer: 1 << 26,
+    },
   );
+  const bases = stdout.trim().split("\n");
+  const buildah = (...args: readonly string[]): Promise<unknown> =>
+    run("buildah", ["--root", join(images, "root"), "--runroot", join(images, "run"), ...args], { maxBuffer: 1 << 26 });
+  const build = (tag: string, ...more: readonly string[]): Promise<unknown> =>
+    buildah(
+      ...["bud", "--isolation", "chroot", "--layers", "--pull-never", "--timestamp", "0", "--tag", tag, ...more],
+      ...bases.flatMap((base) => ["--build-arg", base]),
+      root,
+    );
+  // Tagged, the packages outlive the clearing: they change seldom and take longest.
+  await build("localhost/haptic-packages", "--target", "packages");
+  await build(name);
+  await buildah("rmi", "--prune", "--force");
   const archive = join(folder, "haptic.tar");
-  await run("buildah", ["push", "--quiet", name, `oci-archive:${archive}:${name}`]);
+  await buildah("push", "--quiet", name, `oci-archive:${archive}:${name}`);
   return { name, archive };
 }
 

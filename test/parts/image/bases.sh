@@ -5,11 +5,14 @@
 #   localhost/haptic-base-haproxy   haproxy on PATH
 #   localhost/haptic-base-node      node and npm
 #
-# ROOTFS=DIR keeps the Debian root folder (made once by debootstrap, then reused). Nothing is made that is there already.
+# ROOTFS=DIR keeps the Debian root folder (made once by debootstrap, then reused), IMAGES=DIR is buildah's store. Nothing is made
+# that is there already.
 set -euo pipefail
 haproxy=$(realpath "${1:?usage: bases.sh HAPROXY_PREFIX NODE_FOLDER}") node=$(realpath "${2:?usage: bases.sh HAPROXY_PREFIX NODE_FOLDER}")
 rootfs=${ROOTFS:?ROOTFS names the folder of the Debian root}
 suite=bookworm
+images=${IMAGES:?IMAGES names the folder of the store}
+buildah() { command buildah --root "$images/root" --runroot "$images/run" "$@"; }
 mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m1 -E '/debian/?$')}
 here=localhost/haptic-base
 have() { buildah inspect --type image "$1" >/dev/null 2>&1; }
