@@ -66,6 +66,7 @@ export function livePanels({
         leader: desk.sight().holder,
       },
       gate: gate(),
+      published: publishing.state,
       serving: iterations.serving === undefined ? null : { generation: iterations.serving.config.generation },
       held: faults.list().map(({ object, reason, since }) => ({ object, reason, since })),
       stores: stores(),

@@ -280,6 +280,13 @@ export class PublishDesk {
     };
   }
 
+  /** `nothing`, `waiting`, `published`, or one word for what keeps it from being published. */
+  get state(): string {
+    if (this.#trouble !== undefined) return this.#trouble.reason;
+    if (this.waiting !== "") return "waiting";
+    return this.#published === "" ? "nothing" : "published";
+  }
+
   /** Objects that are published. */
   get objects(): number {
     return this.#found?.cfg === undefined ? 0 : this.#found.files.size + 1;

@@ -4,7 +4,7 @@ import { byId, flash, make, ms, short } from "./dom.js";
 /**
  * @typedef {{ id: string, name: string, address: string, haproxy: string, applied: string, running: string, lastGood: string,
  *   last: { mode: string, ok: boolean, tookMs: number, at: number } | null }} Pod
- * @typedef {{ term: { leading: boolean, epoch: number, render: number, leader: string }, gate: string, serving: { generation: number } | null,
+ * @typedef {{ term: { leading: boolean, epoch: number, render: number, leader: string }, gate: string, published: string, serving: { generation: number } | null,
  *   held: { object: string, reason: string, since: string }[], stores: { alias: string, objects: number, revision: number }[],
  *   pods: Pod[], counters: Record<string, number> }} Panels
  */
@@ -17,12 +17,18 @@ const GATE = /** @type {Record<string, string>} */ ({
   pinned: "HAProxy refuses one plan after the other: the last good one stays in force.",
 });
 
+const PUBLISHED = /** @type {Record<string, [text: string, tone: string]>} */ ({
+  nothing: ["nothing published", "quiet"],
+  waiting: ["publishing", ""],
+  published: ["published", "good"],
+});
+
 /** @type {Map<string, number>} */
 const revisions = new Map();
 
 /** @param {Panels} panels */
 export function showPanels(panels) {
-  const { term, gate, serving, held, stores, pods, counters } = panels;
+  const { term, gate, published, serving, held, stores, pods, counters } = panels;
   chips([
     term.leading
       ? ["leading", "good"]
@@ -31,6 +37,7 @@ export function showPanels(panels) {
     serving === null ? ["no configuration serves", "bad"] : [`generation ${serving.generation}`, ""],
     [counted(counters["renders"], "render"), ""],
     [counted(counters["reloads"], "reload"), ""],
+    ...(term.leading ? [PUBLISHED[published] ?? [`not published: ${published}`, "bad"]] : []),
   ]);
   const place = byId("gate");
   place.textContent = GATE[gate] ?? gate;

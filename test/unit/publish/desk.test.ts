@@ -309,8 +309,10 @@ test("a set that no object can hold is not published; it is named, nothing of th
   const before = it.names();
   const large = { ...file("maps/huge.map", "map", "a b\n"), size: 70_000_000 };
   it.accept(plan("two\n", [large]));
+  assert.is(it.desk.state, "waiting");
   const report = await it.desk.publish(signal);
   assert.is(report.trouble?.reason, "TooLarge");
+  assert.is(it.desk.state, "TooLarge");
   assert.match(report.trouble?.message ?? "", /maps\/huge\.map/);
   assert.is(condition(it.cfg(), "Synced"), "False TooLarge");
   assert.is(condition(it.cfg(), "Ready"), "False NotOnEveryPod", "what the pods run is not what is published");
@@ -319,6 +321,7 @@ test("a set that no object can hold is not published; it is named, nothing of th
   assert.is(it.desk.differs(), false, "it is not tried again and again");
   it.accept(plan("three\n"));
   assert.is((await it.desk.publish(signal)).trouble, null);
+  assert.is(it.desk.state, "published");
   assert.is(condition(it.cfg(), "Synced"), "True Published");
 });
 
