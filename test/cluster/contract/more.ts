@@ -117,6 +117,8 @@ export const moreCommands: readonly Command[] = [
   command("delete clusterrole,clusterrolebinding contract"),
   command("delete priorityclass high"),
 
+  command("get crd widgets.demo.io -o yaml --show-managed-fields"),
+
   // editing
   command("create configmap edited --from-literal=a=1"),
   command("edit cm edited", { editor: "edit-note.sh" }),

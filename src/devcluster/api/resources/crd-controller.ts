@@ -1,7 +1,10 @@
 /** Serves what CustomResourceDefinitions define: follows their store, keeps views registered and conditions up to date. */
 import { secondsTime } from "../objects.ts";
 import type { ApiObject, Fields } from "../objects.ts";
+import { defaultWriteOptions } from "../operations/context.ts";
 import type { ApiState } from "../operations/context.ts";
+import { ownUpdate } from "../operations/ownership.ts";
+import { definitionView } from "./crd-definition.ts";
 import { specOf } from "./crd-names.ts";
 import { viewsOf } from "./crd-view.ts";
 import type { View } from "./definition.ts";
@@ -99,6 +102,9 @@ const isEstablished = (object: ApiObject): boolean => {
   );
 };
 
+/** Whose the conditions are. */
+const writer = { ...defaultWriteOptions, fieldManager: "kube-apiserver", subresource: "status" } as const;
+
 /** Starts following; the views of established definitions are in the registry from then on. */
 export function followDefinitions(state: ApiState): void {
   const store = state.database.store(customResourceDefinitions);
@@ -128,6 +134,9 @@ export function followDefinitions(state: ApiState): void {
     const stored = store.get(key);
     if (stored === undefined) return;
     const status = wantedStatus(state, stored.object);
-    if (status !== undefined) store.put(key, { ...stored.object, metadata: { ...stored.object.metadata }, status });
+    if (status === undefined) return;
+    const object = { ...stored.object, metadata: { ...stored.object.metadata }, status };
+    ownUpdate(definitionView, stored.object, object, state, writer);
+    store.put(key, object);
   };
 }
