@@ -48,7 +48,7 @@ export const drainDefaults: DrainTiming = { quietMs: 5_000, limitMs: 45_000, ign
 export interface RunningAgent {
   /** `https://127.0.0.1:5555` */
   readonly url: string;
-  /** HAProxy is found and brought to the claimed set; stays true. */
+  /** HAProxy is found and brought to the claimed set; stays true until HAProxy is stopped after a drain. */
   readonly isReady: () => boolean;
   close(): Promise<void>;
 }
@@ -177,6 +177,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
             { ...drainDefaults, ...options.drain, workerSocket: paths.workerSocket },
             () => {
               log.info("HAProxy is being stopped: letting go of it");
+              ready = false;
               holding.detach();
               actor.send({ type: "WORKER.LOST" });
             },

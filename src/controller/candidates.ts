@@ -10,6 +10,8 @@ interface Container {
 interface ContainerStatus {
   readonly name: string;
   readonly containerID?: string;
+  /** Of the agent: it accepts applies. */
+  readonly ready?: boolean;
   readonly state?: { readonly running?: unknown };
 }
 
@@ -30,7 +32,7 @@ const runs = (status: ContainerStatus | undefined): boolean =>
 /**
  * Candidates in the order of their names. A pod has one when it has an address, runs, and the container that declares the agent's port
  * (if one does, and its status is known) runs; that may be a native sidecar, which stands among the init containers. A pod that is
- * going still serves while it drains, and follows changes until the first of its containers has ended. The id changes with the pod's
+ * going still serves while it drains, and follows changes until its agent says otherwise or the first of its containers has ended. The id changes with the pod's
  * uid and with the agent's container.
  */
 export function candidatesOf(pods: readonly KubeObject[], agentPort: number): readonly PodCandidate[] {
@@ -47,7 +49,8 @@ export function candidatesOf(pods: readonly KubeObject[], agentPort: number): re
     const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
     const state = statuses.find(({ name }) => name === container?.name);
     if (!runs(state)) continue;
-    if (metadata["deletionTimestamp"] !== undefined && status?.containerStatuses?.every(runs) !== true) continue;
+    const going = metadata["deletionTimestamp"] !== undefined;
+    if (going && (state?.ready === false || status?.containerStatuses?.every(runs) !== true)) continue;
     candidates.push({
       id: [metadata.uid ?? `${metadata.namespace ?? ""}/${metadata.name}`, state?.containerID]
         .filter((part) => part !== undefined)

@@ -53,8 +53,8 @@ test("an agent that is a native sidecar is found among the init containers", () 
   assert.equal(candidatesOf([sidecar({ terminated: {} })], 5555), []);
 });
 
-test("a pod that goes follows changes until one of its containers has ended", () => {
-  const going = (haproxy: object): readonly unknown[] =>
+test("a pod that goes follows changes until its agent takes no more or one of its containers has ended", () => {
+  const going = (haproxy: object, ready = true): readonly unknown[] =>
     candidatesOf(
       [
         pod(
@@ -62,7 +62,10 @@ test("a pod that goes follows changes until one of its containers has ended", ()
           {
             phase: "Running",
             podIP: "10.0.0.1",
-            containerStatuses: [running, { name: "haproxy", containerID: "c2", state: haproxy }],
+            containerStatuses: [
+              { ...running, ready },
+              { name: "haproxy", containerID: "c2", state: haproxy },
+            ],
           },
           { deletionTimestamp: "2026-01-01T00:00:00Z" },
         ),
@@ -70,6 +73,7 @@ test("a pod that goes follows changes until one of its containers has ended", ()
       5555,
     );
   assert.is(going({ running: {} }).length, 1);
+  assert.is(going({ running: {} }, false).length, 0);
   assert.is(going({ terminated: { exitCode: 0 } }).length, 0);
 });
 
