@@ -39,7 +39,7 @@ export function openPublishDesk({ ports, source, iterations, sessions, shelf }: 
   bus.observe("publishing", (event) => {
     desk.note(event as PublishNews);
     // The plan must be there when its turn comes, whatever is rendered meanwhile.
-    if (event.type === "PLAN.PASSED" || event.type === "TERM.BEGAN" || event.type.startsWith("PUBLICATION."))
+    if (event.type === "PLAN.PASSED" || event.type.startsWith("TERM.") || event.type.startsWith("PUBLICATION."))
       shelf.hold("publish", desk.waiting);
   });
   return desk;

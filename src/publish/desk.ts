@@ -20,7 +20,7 @@ export type PublishNews =
   | Extract<DeployerEmitted, { type: `POD.${string}` }>
   | Extract<DiscoveryEmitted, { type: "PODS.CHANGED" }>
   | Extract<DiscoveryEvent, { type: "PODS.LISTED" }>
-  | { readonly type: "TERM.BEGAN" };
+  | { readonly type: "TERM.BEGAN" | "TERM.ENDED" };
 
 export interface PublishDeskDeps {
   readonly kube: KubeClient;
@@ -66,6 +66,7 @@ export class PublishDesk {
   note(event: PublishNews): void {
     switch (event.type) {
       case "TERM.BEGAN":
+      case "TERM.ENDED":
         this.#pods.begin();
         this.#plans.begin();
         this.#found = undefined;

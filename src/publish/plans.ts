@@ -44,7 +44,7 @@ export class PlanBook {
     this.#wallTime = wallTime;
   }
 
-  /** A term begins: the gate of the former one does not count. */
+  /** A term begins or ends: its gate does not count any more. */
   begin(): void {
     this.#accepted = { planId: "", at: "", since: 0 };
     this.#judging = "";

@@ -81,7 +81,7 @@ export class PodBook {
     this.#now = now;
   }
 
-  /** A term begins: what former terms heard is in the published object, or is old. */
+  /** A term begins or ends: what it heard is in the published object, or is old. */
   begin(): void {
     this.#outcomes.clear();
     this.#answers.clear();

@@ -394,6 +394,16 @@ test("a refused plan that is rendered again and again keeps nothing from being t
   assert.is(it.desk.differs(), true);
 });
 
+test("who does not lead any more waits for nothing and knows of nothing", async () => {
+  const it = await scene();
+  it.accept(plan("one\n"));
+  await it.pass();
+  it.accept(plan("two\n"));
+  assert.ok(it.desk.waiting !== "" && it.desk.objects === 2);
+  it.desk.note({ type: "TERM.ENDED" });
+  assert.equal([it.desk.waiting, it.desk.lagMs, it.desk.objects, it.desk.state], ["", 0, 0, "nothing"]);
+});
+
 test("what pods say is not told while HAProxy judges a render", async () => {
   const it = await scene();
   it.accept(plan("one\n"));
