@@ -30,7 +30,7 @@ export function integerOf(v: unknown): Integer {
 /** JSON with sorted keys. `indent` as in JSON.stringify. */
 export function jsonText(runtime: Pick<Runtime, "charge" | "chargeText">, v: unknown, indent = ""): string {
   const write = (value: unknown, margin: string, depth: number): string => {
-    runtime.charge(8);
+    runtime.charge(16);
     if (depth > 100) throw new TemplateFault("toJSON: value is nested too deeply");
     if (value === null || value === undefined) return "null";
     if (typeof value === "string") return JSON.stringify(value);

@@ -71,7 +71,7 @@ export abstract class Budget {
   }
 
   enter(): void {
-    this.charge(1);
+    this.charge(2);
     if (++this.depth > this.#maxDepth) throw new LimitFault(`calls are nested more than ${this.#maxDepth} deep`);
   }
 
