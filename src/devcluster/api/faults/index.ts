@@ -33,10 +33,20 @@ export interface Mishaps {
   readonly lost: boolean;
   /** Revisions that a read lags behind. */
   readonly behind: number;
-  /** Whether the watch gets nothing, asked again whenever rules change. */
+  /** The rule that keeps everything from the watch. */
   readonly stalledBy: number | undefined;
   readonly dropAfterMs: number | undefined;
 }
+
+/** A good day. */
+export const noMishaps: Mishaps = {
+  delayMs: 0,
+  failure: undefined,
+  lost: false,
+  behind: 0,
+  stalledBy: undefined,
+  dropAfterMs: undefined,
+};
 
 /** A rule that is on, as it is listed. */
 export interface ListedRule extends FaultRule {
@@ -123,7 +133,9 @@ export class Faults {
   }
 
   /** What is due for a request; counts it. Of several failures the oldest rule's comes; delays add up. */
-  due(subject: Subject): Mishaps {
+  due(describe: () => Subject): Mishaps {
+    if (this.#rules.length === 0) return noMishaps;
+    const subject = describe();
     const hits = this.#rules.filter(({ rule }) => concerns(rule, subject) && this.#chance(rule.probability));
     let delayMs = 0;
     let failure: Mishaps["failure"];

@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Counters } from "../counters.ts";
-import type { Faults, Mishaps } from "../faults/index.ts";
+import { noMishaps } from "../faults/index.ts";
+import type { Faults } from "../faults/index.ts";
 import type { Subject } from "../faults/rules.ts";
 import type { ApiState } from "../operations/context.ts";
 import { qualified } from "../status.ts";
@@ -71,15 +72,6 @@ function subjectOf(request: Pick<ApiRequest, "method" | "path" | "query">, line:
   return { verb: verbOf(request, target), resource: resourceOf(target), namespace, name, line };
 }
 
-const none: Mishaps = {
-  delayMs: 0,
-  failure: undefined,
-  lost: false,
-  behind: 0,
-  stalledBy: undefined,
-  dropAfterMs: undefined,
-};
-
 /** Paths that are no resource. */
 function serveFixed(request: ApiRequest): boolean {
   switch (request.path) {
@@ -128,7 +120,7 @@ export function createApiServer(parts: ServerParts): Server {
     };
     const line = `${asked.method} ${url}`;
     const board = parts.switchboard && /^\/faults(\/|$)/.test(asked.path);
-    const mishaps = board ? none : parts.faults.due(subjectOf(asked, line));
+    const mishaps = board ? noMishaps : parts.faults.due(() => subjectOf(asked, line));
     const request: ApiRequest = { ...asked, raw, response, warnings: [], mishaps };
     if (mishaps.delayMs > 0) await sleep(mishaps.delayMs);
     const { failure } = mishaps;
