@@ -25,7 +25,7 @@ import { ReadIndex } from "./reads.ts";
 import { SharedValues } from "./shared.ts";
 import { Notices } from "./notices.ts";
 import { publishingGroups, resourceTypes } from "./resource-types.ts";
-import { type SliceOptions, Slices, systemMilliseconds } from "./slices.ts";
+import { type SliceOptions, Slices, StarvedError, systemMilliseconds } from "./slices.ts";
 import type { ViewHolder } from "./stores-host.ts";
 import type {
   RenderContext,
@@ -92,12 +92,22 @@ export interface RenderServiceOptions {
   readonly profile?: Profile;
   /** Ends a slice that does not come back, in ms (default 1000). */
   readonly watchdogMs?: number;
+  /** The processor's time that this thread has had, in ms (default: the system's). */
+  readonly processorMs?: () => number;
   /** Makes tokens of planRegistry unguessable (default: random). It is never part of the output. */
   readonly nonce?: string;
 }
 
 /** Far above a slice, so that a machine that is busy with other things does not end templates. */
 const WATCHDOG_MS = 1000;
+/** Beginnings of a render on a machine that has no time for it, each with more patience than the one before: 1 s, 4 s, 16 s. */
+const ATTEMPTS = 3;
+/**
+ * Work of one run (DEFAULT_FUEL of the engine is for whoever waits at a keyboard). A run of one object is short; while it lasts, other
+ * objects' changes wait. A root walks over all objects: for 10,000 of them and 5 MB of text it takes less than a hundredth of this.
+ */
+const ROOT_FUEL = 50_000_000;
+const INSTANCE_FUEL = 5_000_000;
 /** Instances of a render that begins without the watchdog. */
 const LIGHT = 8;
 
@@ -137,6 +147,7 @@ function sliceOptions(options: RenderServiceOptions): SliceOptions {
     now: options.now ?? systemMilliseconds,
     pause: options.pause ?? (() => new Promise((resolve) => setImmediate(resolve))),
     watchdogMs: options.watchdogMs ?? WATCHDOG_MS,
+    processorMs: options.processorMs,
   };
 }
 
@@ -266,7 +277,7 @@ class Service implements RenderService {
     }
 
     const slices = new Slices(this.#slices, signal);
-    const executed = (await this.#runInstances(slices)) + (await this.#runRoots(slices));
+    const executed = await this.#runAll(slices);
     const failed = this.#roots.flatMap((root) => (root.problem === undefined ? [] : [root.problem]));
     // A root that failed has no new output; what the others made waits until it is mended.
     if (failed.length > 0) return this.#outcome(undefined, failed);
@@ -328,8 +339,21 @@ class Service implements RenderService {
       }
     } catch (error) {
       // Steps that were killed cannot even be ended; the others may be in a run, which is given up.
-      if (!isWatchdogTimeout(error)) steps.return();
+      if (!isWatchdogTimeout(error) && !(error instanceof StarvedError)) steps.return();
       throw error;
+    }
+  }
+
+  /** What is killed because others had the processor is begun anew; what was done until then stays. */
+  async #runAll(slices: Slices): Promise<number> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return (await this.#runInstances(slices)) + (await this.#runRoots(slices));
+      } catch (error) {
+        if (!(error instanceof StarvedError) || attempt === ATTEMPTS) throw error;
+        slices.waitLonger();
+        await slices.turn();
+      }
     }
   }
 
@@ -432,6 +456,7 @@ class Service implements RenderService {
       this.#events = undefined;
       this.#notices.rootRan();
     } catch (error) {
+      if (error instanceof StarvedError) throw error;
       root.problem = isWatchdogTimeout(error)
         ? stoppedProblem(root.spec.template, this.#slices.watchdogMs)
         : problemOf(error, root.spec.template, slices);
@@ -455,6 +480,7 @@ class Service implements RenderService {
       sink,
       due: slices.due,
       renderIncremental: renderIncremental ?? (() => ""),
+      limits: { fuel: renderIncremental === undefined ? INSTANCE_FUEL : ROOT_FUEL },
       // What an instance gives is kept, so it sees the clock only where the answer is kept on purpose.
       ...(renderIncremental === undefined ? { instant: this.#instant } : { now: this.#instant }),
       ...(this.#profile !== undefined && { profile: this.#profile }),

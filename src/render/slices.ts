@@ -1,6 +1,6 @@
 /** Cuts a render's work into slices, between which the event loop serves everything else. */
 
-import { watched } from "../templating/index.ts";
+import { isWatchdogTimeout, watched } from "../templating/index.ts";
 
 export interface SliceOptions {
   /** Length of a slice, in ms. */
@@ -11,13 +11,29 @@ export interface SliceOptions {
   readonly pause: () => Promise<void>;
   /** Kills work that has not come back after this many ms; without it nothing does. */
   readonly watchdogMs?: number | undefined;
+  /** The processor's time that this thread has had, in ms (default: the system's). */
+  readonly processorMs?: (() => number) | undefined;
 }
+
+/** The watchdog killed work that had the processor for a small part of its time: others had it, and nothing is wrong with the work. */
+export class StarvedError extends Error {}
+
+/** Part of the watchdog's time that work must have had before it counts as work that does not come back. */
+const OWN_PART = 0.5;
+/** Watchdog's time of the next attempt, as a multiple. */
+const PATIENCE = 4;
 
 // oxlint-disable-next-line haptic/no-ambient-time -- only the default of `now`; what is rendered does not depend on it
 export const systemMilliseconds = (): number => performance.now();
 
+const systemProcessor = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+};
+
 export class Slices {
   longestMs = 0;
+  #patience = 1;
   readonly #options: SliceOptions;
   readonly #signal: AbortSignal;
   #started: number;
@@ -33,10 +49,23 @@ export class Slices {
     return this.#signal.aborted;
   }
 
-  /** Does the work of one slice under the watchdog. */
+  /** Does the work of one slice under the watchdog. Throws StarvedError when it was killed for what others did. */
   watch<T>(work: () => T): T {
-    const { watchdogMs } = this.#options;
-    return watchdogMs === undefined ? work() : watched(watchdogMs, work);
+    const { watchdogMs, processorMs = systemProcessor } = this.#options;
+    if (watchdogMs === undefined) return work();
+    const before = processorMs();
+    try {
+      return watched(watchdogMs * this.#patience, work);
+    } catch (error) {
+      if (isWatchdogTimeout(error) && processorMs() - before < watchdogMs * OWN_PART)
+        throw new StarvedError("the render does not get the processor: other processes have it", { cause: error });
+      throw error;
+    }
+  }
+
+  /** The watchdog waits longer from now on. */
+  waitLonger(): void {
+    this.#patience *= PATIENCE;
   }
 
   /** True once the present slice is used up. */

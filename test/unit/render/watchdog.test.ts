@@ -38,6 +38,46 @@ test("an object whose incremental snippet does not come back harms itself only",
   assert.match(all, "z.example");
 });
 
+for (const [what, stuck] of [
+  ["a root", { "haproxy.cfg": `{% for i in seq(20000) %}{% end %}${TEMPLATES["haproxy.cfg"]}` }],
+  ["an instance", { hosts: `{% for i in seq(20000) %}{% end %}${TEMPLATES["hosts"]}` }],
+] as const) {
+  test(`${what} that is killed because others have the processor is begun anew, and gives what it would have given`, async () => {
+    const on = world();
+    on.put("routes", route("ns", "a", "a.example", "web"));
+    const wanted = await service({ ...TEMPLATES, ...stuck }, { nonce: "n" }).render(context(on), never);
+    // The first look at the clock waits for longer than the watchdog does, as a process waits for its turn.
+    let waits = 1;
+    const now = (): number => {
+      if (waits > 0 && looked++ > 2) {
+        waits--;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+      }
+      return performance.now();
+    };
+    let looked = 0;
+    const { result, problems, isolated } = await service(
+      { ...TEMPLATES, ...stuck },
+      { nonce: "n", watchdogMs: 100, now, processorMs: () => 0 },
+    ).render(context(on), never);
+    assert.is(waits, 0, "it was made to wait");
+    assert.equal([problems, isolated], [[], []]);
+    assert.equal(texts(result!.plan), texts(wanted.result!.plan));
+  });
+}
+
+test("work that never has the processor is told as what it is, after three attempts", async () => {
+  const on = world();
+  on.put("routes", route("ns", "a", "a.example", "web"));
+  const made = service(
+    { ...TEMPLATES, "haproxy.cfg": "{% for %}{% var pair = [2]int{1, 2} %}{% pair[0] = pair[1] %}{% end %}" },
+    { now: () => 0, watchdogMs: 30, processorMs: () => 0 },
+  );
+  let message = "";
+  await made.render(context(on), never).catch((error: unknown) => (message = (error as Error).message));
+  assert.is(message, "the render does not get the processor: other processes have it");
+});
+
 test("templates are compiled in slices, with the same result", async () => {
   const on = world();
   on.put("routes", route("ns", "a", "a.example", "web"));
