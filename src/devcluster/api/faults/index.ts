@@ -151,7 +151,6 @@ export class Faults {
       else if (fault.type === "cut") failure = "cut";
       else if (fault.type === "lost") lost = true;
       else if (fault.type === "stale") behind = Math.max(behind, fault.behind);
-      else if (subject.verb !== "watch") continue;
       else if (fault.type === "stall") stalledBy = active.id;
       else dropAfterMs = fault.afterMs;
       active.hits++;

@@ -65,7 +65,23 @@ const among = (values: readonly string[] | undefined, value: string): boolean =>
 const inLine = (match: RegExp | string | undefined, line: string): boolean =>
   match === undefined || (typeof match === "string" ? line.includes(match) : match.test(line));
 
+/** Some faults only make sense for some requests. */
+function fits(fault: Fault, verb: string): boolean {
+  switch (fault.type) {
+    case "stall":
+    case "drop":
+      return verb === "watch";
+    case "stale":
+      return verb === "get" || verb === "list";
+    case "lost":
+      return verb !== "watch";
+    default:
+      return true;
+  }
+}
+
 export const concerns = (rule: FaultRule, subject: Subject): boolean =>
+  fits(rule.fault, subject.verb) &&
   among(rule.verbs, subject.verb) &&
   among(rule.resources, subject.resource) &&
   among(rule.namespaces, subject.namespace) &&
