@@ -8,7 +8,6 @@ import {
   type HAProxyTemplateLibrary,
   judge,
   loadFiles,
-  loadSchemaFiles,
   MAIN_TEMPLATE,
   objectName,
   toTemplateSources,
@@ -28,7 +27,7 @@ import { joinBlocks } from "../plan/index.ts";
 import type { PlanFile } from "../plan/types.ts";
 import { createRenderService, type RenderOutcome, type RenderResult } from "../render/index.ts";
 import type { KubeObject } from "../stores/index.ts";
-import { Profile, readSchemas, type Schemas } from "../templating/index.ts";
+import { Profile } from "../templating/index.ts";
 import { readFlags } from "./flags.ts";
 import {
   listing,
@@ -42,6 +41,7 @@ import {
   say,
 } from "./problems.ts";
 import { fillStores } from "./resources.ts";
+import { schemaPaths, schemasIn } from "./schemas.ts";
 import type { Command } from "./types.ts";
 
 const usage = `Usage: haptic render -f FILE [-f FILE…] [--resources PATH…] [flags]
@@ -121,18 +121,6 @@ function load(paths: readonly string[], resources: readonly string[]): Loaded | 
     objects: loaded.objects.map(({ object }) => object).filter(({ kind }) => kind !== CONFIG && kind !== LIBRARY),
     warnings: judged.warnings.map(ofConfig),
   };
-}
-
-/** Schemas of resources from files; what holds none is told as a note. */
-function schemasIn(paths: readonly string[]): {
-  readonly schemas: Schemas;
-  readonly problems: readonly ReportedProblem[];
-  readonly notes: readonly string[];
-} {
-  const { documents, files, problems } = loadSchemaFiles(paths);
-  const schemas = readSchemas(documents);
-  const notes = schemas.unused.map((i) => `${files[i]!}: a document without a schema of a resource`);
-  return { schemas, problems: problems.map(ofConfig), notes };
 }
 
 /** The configuration with one snippet in the place of haproxy.cfg, and nothing else to render. */
@@ -301,7 +289,7 @@ export const command: Command = {
       flags.profile === true || flags.trace === true
         ? new Profile(() => performance.now(), flags.trace === true ? say : undefined)
         : undefined;
-    const folders = flags["schema-dir"] ?? [process.env["HAPTIC_SCHEMA_DIR"] ?? ""].filter((path) => path !== "");
+    const folders = schemaPaths(flags["schema-dir"]);
     const typed = folders.length === 0 ? undefined : schemasIn(folders);
     if (typed !== undefined && typed.problems.length > 0) return fail(typed.problems);
     const { service, problems } = createRenderService({

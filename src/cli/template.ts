@@ -7,10 +7,13 @@ import {
   type CompiledSet,
   createEngine,
   type GlobalDeclaration,
+  type ObjectType,
   runSync,
+  type Schemas,
   type TemplateSource,
 } from "../templating/index.ts";
 import { readFlags } from "./flags.ts";
+import { schemaPaths, schemasIn } from "./schemas.ts";
 import {
   listing,
   ofFile,
@@ -31,6 +34,8 @@ Evaluates the template language without a cluster: an expression, or a file whos
   -f, --file FILE         a template; - reads standard input. The first is rendered, the others are there for render,
                           render_glob and import, by their paths from the first one's folder
       --values FILE       YAML or JSON: each key of its map is a name in the template. Repeatable; later files win
+      --schema-dir PATH   schemas of resources, as \`haptic render\` takes them: a value that is an object with apiVersion and
+                          kind, or a list of such objects, has its fields checked then. Repeatable (HAPTIC_SCHEMA_DIR)
       --check             only say what is wrong
       --emit              print the JavaScript that the templates become
   -o, --output text|json  how output and errors are told (text)
@@ -44,6 +49,7 @@ const flagTypes = {
   expression: { type: "string", short: "e" },
   file: { type: "string", short: "f", multiple: true },
   values: { type: "string", multiple: true },
+  "schema-dir": { type: "string", multiple: true },
   check: { type: "boolean" },
   emit: { type: "boolean" },
   output: { type: "string", short: "o" },
@@ -55,6 +61,8 @@ const NAME = /^[\p{L}_][\p{L}\p{Nd}_]*$/u;
 interface Input {
   readonly sources: readonly TemplateSource[];
   readonly values: Readonly<Record<string, unknown>>;
+  /** Of the values that are resources, or lists of them. */
+  readonly types: ReadonlyMap<string, { readonly type: ObjectType; readonly list: boolean }>;
 }
 
 function read(path: string, problems: ReportedProblem[]): string {
@@ -103,9 +111,29 @@ function valuesOf(paths: readonly string[], problems: ReportedProblem[]): Readon
   return values;
 }
 
-function compile({ sources, values }: Input): CompiledSet {
+/** Types of values that say what they are, where a schema knows it. */
+function typesOf(values: Readonly<Record<string, unknown>>, schemas: Schemas): Input["types"] {
+  const types = new Map<string, { readonly type: ObjectType; readonly list: boolean }>();
+  for (const [name, value] of Object.entries(values)) {
+    const list = Array.isArray(value);
+    const said = (list ? (value as readonly unknown[]) : [value]).map((object) => {
+      const { apiVersion, kind } = (object ?? {}) as { apiVersion?: unknown; kind?: unknown };
+      return `${String(apiVersion)} ${String(kind)}`;
+    });
+    const [apiVersion = "", kind = ""] = new Set(said).size === 1 ? said[0]!.split(" ") : [];
+    const type = schemas.resource(apiVersion, kind, name);
+    if (type !== undefined) types.set(name, { type, list });
+  }
+  return types;
+}
+
+function compile({ sources, values, types }: Input): CompiledSet {
+  const declared = (name: string): string => {
+    const typed = types.get(name);
+    return typed === undefined ? "any" : `${typed.list ? "[]" : ""}resources.${name}.T`;
+  };
   const root = Object.fromEntries(
-    Object.keys(values).map((name): [string, GlobalDeclaration] => [name, { type: "any" }]),
+    Object.keys(values).map((name): [string, GlobalDeclaration] => [name, { type: declared(name) }]),
   );
   return createEngine({
     sources,
@@ -113,6 +141,7 @@ function compile({ sources, values }: Input): CompiledSet {
     incremental: () => false,
     globals: { root, component: {} },
     hostTypes: {},
+    resources: new Map([...types].map(([name, { type }]) => [name, type])),
   });
 }
 
@@ -139,9 +168,13 @@ export const command: Command = {
     if ((flags.expression === undefined) === (files.length === 0))
       throw new UsageError("give either -e EXPRESSION or -f FILE", "`haptic help template` shows both");
     const problems: ReportedProblem[] = [];
+    const values = valuesOf(flags.values ?? [], problems);
+    const typed = schemasIn(schemaPaths(flags["schema-dir"]));
+    problems.push(...typed.problems);
     const input: Input = {
       sources: sourcesOf(flags.expression, files, problems),
-      values: valuesOf(flags.values ?? [], problems),
+      values,
+      types: typesOf(values, typed.schemas),
     };
     if (problems.length > 0) return Promise.resolve(report(form, problems));
     const set = compile(input);

@@ -6,7 +6,7 @@ import { type Resolve, resourceType, type Schema } from "./object-type.ts";
 export interface Schemas {
   /**
    * The type of a watched resource. `apiVersion` is `group/version` or `version`, `plural` the resource's name in URLs,
-   * `alias` the name templates use. Undefined when there is no schema: the resource is then untyped.
+   * (or its kind), `alias` the name templates use. Undefined when there is no schema: the resource is then untyped.
    */
   resource(apiVersion: string, plural: string, alias: string): ObjectType | undefined;
   /** Documents that held no schema of a resource, by their position: worth a warning where a person named them. */
@@ -82,6 +82,7 @@ class SchemaTable implements Schemas {
         kind: text(own(names, "kind")),
       };
       this.#byPlural.set(`${apiVersion} ${text(own(names, "plural"))}`, found);
+      this.#byKind.set(`${apiVersion} ${found.kind.toLowerCase()}`, found);
       used = true;
     }
     return used;

@@ -1,5 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { join } from "node:path";
 import { Folder } from "./harness.ts";
 
 const folder = new Folder().write({
@@ -14,6 +15,8 @@ const folder = new Folder().write({
   "broken.yaml": "a: [1\nb: 2\n",
   "list.yaml": "- a\n",
   "names.yaml": "a-b: 1\n",
+  "routes.yaml":
+    "route: &route {apiVersion: demo.example.com/v1, kind: Route, spec: {host: a.example}}\nall: [*route, *route]\n",
 });
 test.after(() => folder.remove());
 
@@ -29,6 +32,24 @@ test("later values win, and constructor is no name of the machine", async () => 
   const hostile = await folder.haptic(["template", "-e", "constructor"]);
   assert.is(hostile.code, 1);
   assert.match(hostile.err, "undefined: constructor");
+});
+
+test("fields of values that are resources are checked by --schema-dir", async () => {
+  const crd = join(import.meta.dirname, "../../../examples/custom-resource/crd.yaml");
+  const flags = ["--values", "routes.yaml", "--schema-dir", crd];
+  const well = await folder.haptic([
+    "template",
+    "-e",
+    "route.Spec.Host + all[1].spec.host + route.spec.path",
+    ...flags,
+  ]);
+  assert.equal(well, { code: 0, out: "a.examplea.example\n", err: "" });
+  for (const expression of ["route.spec.hots", "all[0].spec.hots"]) {
+    const { code, err } = await folder.haptic(["template", "-e", expression, ...flags]);
+    assert.is(code, 1);
+    assert.match(err, /has no field hots\n[^]*did you mean "host"\?/);
+  }
+  assert.is((await folder.haptic(["template", "-e", "route.spec.hots", "--values", "routes.yaml"])).out, "\n");
 });
 
 test("a file is rendered as it is, with the others there for render and import", async () => {
