@@ -2,6 +2,7 @@
  * The command table. Each sub-command is a file of its own in cli/, loaded only when it is asked for, so that
  * `haptic version` does not pay for the controller's packages.
  */
+import { endAtSignals } from "./cli/signals.ts";
 import type { Command } from "./cli/types.ts";
 import { HapticError, UnknownCommandError, UsageError } from "./errors.ts";
 
@@ -108,6 +109,8 @@ if (process.channel !== undefined) {
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   process.channel?.unref();
 }
+
+if (process.pid === 1) endAtSignals();
 
 try {
   process.exitCode = await main(process.argv.slice(2));
