@@ -2,6 +2,7 @@
 import { createActor, waitFor } from "xstate";
 import { DevClusterError, HapticError } from "../errors.ts";
 import { Narrator, type Outlet } from "./narrator.ts";
+import { withPlaces } from "./places.ts";
 import { type DevOptions, DevSession } from "./session.ts";
 import { wireDevCluster } from "./wiring.ts";
 
@@ -27,7 +28,8 @@ function backoffMs(recent: number): number {
 }
 
 export function startDevCluster(options: DevOptions, outlet: Outlet, verbose = false): DevCluster {
-  const narrator = new Narrator({ pods: options.pods, outlet, now: () => performance.now(), verbose });
+  const placed = (message: string): string => withPlaces(message, options.manifests);
+  const narrator = new Narrator({ pods: options.pods, outlet, now: () => performance.now(), verbose, placed });
   const session = new DevSession(options, narrator);
   const actor = createActor(wireDevCluster(session), {
     input: {

@@ -17,6 +17,8 @@ export interface NarratorOptions {
   readonly now: () => number;
   /** Every line of every container too. */
   readonly verbose: boolean;
+  /** Adds where in the manifests a message speaks of. */
+  readonly placed?: (message: string) => string;
 }
 
 const KEPT_LINES = 20;
@@ -108,7 +110,8 @@ export class Narrator implements DevListener {
       outlet.line(`${pod} refused a change: ${message}`, { type: "refused", pod, message });
     } else if (msg === "Fault") {
       if (isConfiguration(object)) this.#ledger.configurationRefused();
-      outlet.line(`fault: ${object}: ${reason}: ${message}`, { type: "fault", object, reason, message });
+      const told = this.#options.placed?.(message) ?? message;
+      outlet.line(`fault: ${object}: ${reason}: ${told}`, { type: "fault", object, reason, message: told });
     } else if (msg === "Fault mended") {
       outlet.line(`mended: ${object}: ${reason}`, { type: "mended", object, reason });
     } else if (msg === "Configuration warning") {
