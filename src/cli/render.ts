@@ -25,9 +25,16 @@ import {
 } from "../haproxy/index.ts";
 import { joinBlocks } from "../plan/index.ts";
 import type { PlanFile } from "../plan/types.ts";
-import { createRenderService, type RenderOutcome, type RenderResult } from "../render/index.ts";
+import {
+  createRenderService,
+  type RenderContext,
+  type RenderOutcome,
+  type RenderResult,
+  type RenderServiceOptions,
+} from "../render/index.ts";
 import type { KubeObject } from "../stores/index.ts";
 import { Profile } from "../templating/index.ts";
+import { explained, type ExplainedFile, explainedText } from "./explain-lines.ts";
 import { readFlags } from "./flags.ts";
 import {
   listing,
@@ -61,6 +68,8 @@ controller renders it over a cluster's.
       --check             let haproxy -c judge the result; without an HAProxy on this machine a note says so
       --profile           how often and how long each template ran, on standard error
       --trace             each template's begin and end, on standard error
+      --explain-lines     before each line that is printed: the place of the template that made it, and the object it was
+                          made for
   -o, --output text|json  how files, notes and errors are told (text)
 
 Exit codes: 0 = rendered (and accepted), 1 = something is wrong: the files, a template, one object, or HAProxy refuses;
@@ -78,6 +87,7 @@ const flagTypes = {
   check: { type: "boolean" },
   profile: { type: "boolean" },
   trace: { type: "boolean" },
+  "explain-lines": { type: "boolean" },
   output: { type: "string", short: "o" },
 } as const;
 
@@ -202,11 +212,53 @@ function write(files: readonly PlanFile[], directory: string): void {
   }
 }
 
-function print(files: readonly PlanFile[], single: boolean): void {
+type Processing = { readonly postProcessing?: unknown };
+
+function unprocessed<T extends Processing>(entry: T): Omit<T, "postProcessing"> {
+  const { postProcessing: _, ...rest } = entry;
+  return rest;
+}
+
+/** The specification without processors of what is rendered. */
+function withoutProcessors(spec: Loaded["spec"]): Loaded["spec"] {
+  const all = <T extends Processing>(entries: Readonly<Record<string, T>> | undefined): Record<string, T> =>
+    Object.fromEntries(Object.entries(entries ?? {}).map(([name, entry]) => [name, unprocessed(entry) as T]));
+  const { haproxyConfig, maps, files, sslCertificates } = spec;
+  return {
+    ...spec,
+    ...(haproxyConfig !== undefined && { haproxyConfig: unprocessed(haproxyConfig) as typeof haproxyConfig }),
+    ...(maps !== undefined && { maps: all(maps) }),
+    ...(files !== undefined && { files: all(files) }),
+    ...(sslCertificates !== undefined && { sslCertificates: all(sslCertificates) }),
+  };
+}
+
+/** What made each line of the files that hold no keys: rendered once more, with marks and without processors. */
+async function explain(
+  files: readonly PlanFile[],
+  options: RenderServiceOptions,
+  context: RenderContext,
+): Promise<ExplainedFile[]> {
+  const { service, provenance } = createRenderService({ ...options, provenance: true });
+  const outcome = await service.render(context, new AbortController().signal);
+  const marked = new Map([...(outcome.result?.plan.files.entries() ?? [])].map(([, file]) => [file.path, file]));
+  return files
+    .filter(({ secret }) => !secret)
+    .map(({ path, blocks }) => {
+      const made = marked.get(path);
+      const lines = made === undefined ? [] : provenance!.linesOf(joinBlocks(made.blocks).toString("utf8"));
+      return { path, lines: explained(joinBlocks(blocks).toString("utf8"), lines) };
+    });
+}
+
+function print(files: readonly PlanFile[], single: boolean, told: readonly ExplainedFile[] | undefined): void {
   for (const { path, blocks, secret, size } of files) {
     if (!single) process.stdout.write(`==> ${path} <==\n`);
     if (secret) process.stdout.write(`(${size} bytes that may hold a key: --output-dir writes them)\n`);
-    else process.stdout.write(joinBlocks(blocks));
+    else {
+      const lines = told?.find((file) => file.path === path);
+      process.stdout.write(lines === undefined ? joinBlocks(blocks) : explainedText(lines));
+    }
     if (!single) process.stdout.write("\n");
   }
 }
@@ -221,10 +273,11 @@ interface Report {
   readonly profile: Profile | undefined;
   readonly directory: string | undefined;
   readonly single: boolean;
+  readonly explained: readonly ExplainedFile[] | undefined;
 }
 
 function tell(report: Report): number {
-  const { form, outcome, files, warnings, notes, verdict, profile, directory, single } = report;
+  const { form, outcome, files, warnings, notes, verdict, profile, directory, single, explained: told } = report;
   const isolated = outcome.isolated.map(({ source, id, problem }) => ({ source, id, problem: ofTemplate(problem) }));
   const problems = outcome.problems.map(ofTemplate);
   const refused = verdict?.accepted === false;
@@ -242,6 +295,7 @@ function tell(report: Report): number {
         kind,
         size,
         ...(directory === undefined && !secret && { text: joinBlocks(blocks).toString("utf8") }),
+        ...(told !== undefined && { lines: told.find((file) => file.path === path)?.lines }),
       })),
       events: result?.events ?? [],
       notCarriedOut: result?.notCarriedOut ?? [],
@@ -250,7 +304,7 @@ function tell(report: Report): number {
     });
     return ok ? 0 : 1;
   }
-  if (directory === undefined) print(files, single);
+  if (directory === undefined || told !== undefined) print(files, single, told);
   process.stderr.write(listing([...warnings, ...problems]));
   for (const note of notes) say(`left out: ${note}`);
   for (const { source, id, problem } of isolated) say(`not rendered: ${source} ${id}\n${problem.text}\n`);
@@ -292,29 +346,31 @@ export const command: Command = {
     const folders = schemaPaths(flags["schema-dir"]);
     const typed = folders.length === 0 ? undefined : schemasIn(folders);
     if (typed !== undefined && typed.problems.length > 0) return fail(typed.problems);
-    const { service, problems } = createRenderService({
+    const options: RenderServiceOptions = {
       spec,
       ...(typed !== undefined && { schemas: typed.schemas }),
       sources,
       dataplane: dataplaneOf(config.spec),
-      ...(profile !== undefined && { profile }),
-    });
+    };
+    const { service, problems } = createRenderService({ ...options, ...(profile !== undefined && { profile }) });
     if (problems.length > 0) return fail(problems.map(ofTemplate));
     const namespace = flags.namespace ?? config.metadata.namespace ?? "default";
     const watches = [...watchSpecs(spec), podsWatch(config)];
     const { stores, notes: leftOut } = fillStores({ watches, objects: loaded.objects, namespace });
     const notes = [...(typed?.notes ?? []), ...leftOut];
     const snapshot = stores.snapshot();
-    const outcome = await service.render(
-      {
-        snapshot,
-        haproxyPods: snapshot.alias(PODS),
-        capabilities: capabilitiesOf(haproxy?.version ?? "3.4"),
-        renderMode: "reconcile",
-      },
-      new AbortController().signal,
-    );
+    const context: RenderContext = {
+      snapshot,
+      haproxyPods: snapshot.alias(PODS),
+      capabilities: capabilitiesOf(haproxy?.version ?? "3.4"),
+      renderMode: "reconcile",
+    };
+    const outcome = await service.render(context, new AbortController().signal);
     const files = [...(outcome.result?.plan.files.entries() ?? [])].map(([, file]) => file);
+    const told =
+      flags["explain-lines"] === true && outcome.result !== undefined
+        ? await explain(files, { ...options, spec: withoutProcessors(spec) }, context)
+        : undefined;
     const directory = flags["output-dir"];
     if (directory !== undefined) write(files, directory);
     const checked = flags.check === true && haproxy !== undefined && outcome.result !== undefined;
@@ -331,6 +387,7 @@ export const command: Command = {
       profile: flags.profile === true ? profile : undefined,
       directory,
       single,
+      explained: told,
     });
   },
 };

@@ -10,6 +10,7 @@ import {
   type EngineOptions,
   isWatchdogTimeout,
   Profile,
+  Provenance,
   type Schemas,
   type TemplateProblem,
   type TemplateSource,
@@ -94,6 +95,8 @@ export interface RenderServiceOptions {
   readonly watchdogMs?: number;
   /** The processor's time that this thread has had, in ms (default: the system's). */
   readonly processorMs?: () => number;
+  /** Marks all output with where it comes from (see Provenance): files then hold marks. For explaining, not for serving. */
+  readonly provenance?: boolean;
   /** Makes tokens of planRegistry unguessable (default: random). It is never part of the output. */
   readonly nonce?: string;
 }
@@ -121,7 +124,7 @@ export function createRenderService(options: RenderServiceOptions): CreatedRende
   const used = mountedIn(set, outline);
   if (used.length !== outline.incremental.size) set = createEngine(outline.engine(used));
   const service = new Service(options, outline, set, used);
-  return { service, problems: service.problems };
+  return { service, problems: service.problems, provenance: service.provenance };
 }
 
 /** Like createRenderService, in slices: a configuration of 10,000 lines takes some 100 ms to compile. */
@@ -133,12 +136,14 @@ export async function createRenderServiceInSlices(options: RenderServiceOptions)
   const used = mountedIn(set, outline);
   if (used.length !== outline.incremental.size) set = await createEngineInSlices(outline.engine(used), turns);
   const service = new Service(options, outline, set, used);
-  return { service, problems: service.problems };
+  return { service, problems: service.problems, provenance: service.provenance };
 }
 
 export interface CreatedRenderService {
   readonly service: RenderService;
   readonly problems: readonly TemplateProblem[];
+  /** Reads the marks, where they were asked for. */
+  readonly provenance: Provenance | undefined;
 }
 
 function sliceOptions(options: RenderServiceOptions): SliceOptions {
@@ -180,6 +185,7 @@ function outlineOf(options: RenderServiceOptions): Outline {
     globals: GLOBALS,
     hostTypes: hostTypes(types),
     resources: types,
+    ...(options.provenance === true && { provenance: true }),
   });
   return { paths, roots, incremental, types, engine };
 }
@@ -192,6 +198,7 @@ function mountedIn(set: CompiledSet, { roots, incremental }: Outline): string[] 
 
 class Service implements RenderService {
   readonly problems: readonly TemplateProblem[];
+  readonly provenance: Provenance | undefined;
   readonly #set: CompiledSet;
   readonly #roots: readonly Root[];
   readonly #reads = new ReadIndex();
@@ -228,6 +235,7 @@ class Service implements RenderService {
     this.#wallClock = options.wallClock ?? Date.now;
     this.#roots = outline.roots;
     this.#set = set;
+    this.provenance = options.provenance === true ? new Provenance(set.pieces) : undefined;
     const aliases = [...types.keys()];
     const processing = processings(spec, this.#roots, options.sources);
     this.problems = [...this.#set.problems, ...[...processing.values()].flatMap((each) => each.problems)];
@@ -386,6 +394,8 @@ class Service implements RenderService {
       const host = this.#host.component(instance, this.#graph.effects(instance.snippet));
       const before = instance.result;
       try {
+        const { namespace = "", name } = instance.item.metadata;
+        this.provenance?.begin({ alias: instance.source, namespace, name });
         instance.result = yield* this.#run(instance.snippet, host, slices);
         instance.fault = undefined;
         this.#graph.faulty.delete(instance);
@@ -443,6 +453,7 @@ class Service implements RenderService {
       return inlineText(this.#graph.instances(snippet), host.recorder.tokens);
     };
     const steps = function* (this: Service): Generator<void> {
+      this.provenance?.begin(undefined);
       root.result = yield* this.#run(root.spec.template, host, slices, inline);
     };
     try {
@@ -484,6 +495,7 @@ class Service implements RenderService {
       // What an instance gives is kept, so it sees the clock only where the answer is kept on purpose.
       ...(renderIncremental === undefined ? { instant: this.#instant } : { now: this.#instant }),
       ...(this.#profile !== undefined && { profile: this.#profile }),
+      ...(this.provenance !== undefined && { provenance: this.provenance }),
     });
     let over = false;
     try {

@@ -76,12 +76,15 @@ export interface CompilerOptions {
   readonly entries: readonly EntryPoint[];
   readonly incremental: (name: string) => boolean;
   readonly declarations: Declarations;
+  readonly provenance?: boolean;
 }
 
 export class Compiler extends Eta {
   readonly problems: TemplateProblem[] = [];
   /** Emitted units by number: `haptic-unit-N` is the file name that stacks show. */
   readonly maps: UnitMap[] = [];
+  /** Places of pieces of output, by the numbers that emitted code has for them. */
+  readonly pieces: Place[] = [];
   readonly #sources = new Map<string, TemplateSource>();
   readonly #trees = new Map<string, readonly Statement[]>();
   readonly #checked = new Map<string, CheckedUnit>();
@@ -287,6 +290,7 @@ export class Compiler extends Eta {
       requireAny: (from) => this.#requireAny(kind, from),
       requireUnit: (name, from) => this.#requireUnit(name, kind, from),
       requireImport: (name, from) => this.#requireImport(name, kind, from),
+      ...(this.#options.provenance === true && { piece: (place: Place) => this.pieces.push(place) - 1 }),
       report: (place, message, hint) => this.#report(place, message, hint),
     };
   }

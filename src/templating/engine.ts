@@ -35,6 +35,8 @@ export interface EngineOptions {
    * and the bare alias the list `resources.ALIAS.List()`. Without this option every such type is `any`.
    */
   readonly resources?: ReadonlyMap<string, ObjectType | undefined>;
+  /** Compiles code that tells where each piece of output comes from (provenance.ts). It is slower. */
+  readonly provenance?: boolean;
 }
 
 /** Checks and compiles a set. Never throws for what is in the templates: see `problems`. */
@@ -79,6 +81,10 @@ class Engine implements CompiledSet {
 
   get problems(): readonly TemplateProblem[] {
     return this.#compiler.problems;
+  }
+
+  get pieces(): readonly Place[] {
+    return this.#compiler.pieces;
   }
 
   emitted(): readonly { readonly key: string; readonly text: string }[] {

@@ -15,6 +15,7 @@ export { createEngine, createEngineInSlices, type EngineOptions } from "./engine
 export { isWatchdogTimeout, watched } from "./runtime/watchdog.ts";
 export { drive, runSync, sliceClock, type DriveOptions, type SliceClock } from "./driver.ts";
 export { callFunction, hostObject, HostObject, pendingRead, PendingRead, type HostMethod } from "./runtime/host.ts";
+export { Provenance, type ExplainedLine, type LineOrigin, type ObjectName } from "./provenance.ts";
 export { Profile, type ProfileRow } from "./profile.ts";
 export { LimitFault, RestartNeeded, TemplateFault } from "./runtime/faults.ts";
 export { DEFAULT_DEPTH, DEFAULT_FUEL, DEFAULT_OUTPUT } from "./runtime/limits.ts";

@@ -1,6 +1,8 @@
 /** Public shapes of the template engine (template language: docs/template-language.md). */
 
 import type { Profile } from "./profile.ts";
+import type { Provenance } from "./provenance.ts";
+import type { Place } from "./syntax/problems.ts";
 
 /** One named template of a set. `text` is what the resource held, untouched. */
 export interface TemplateSource {
@@ -70,6 +72,8 @@ export interface RunEnvironment {
   readonly renderIncremental?: (snippet: string) => string;
   /** Measures the run's templates. */
   readonly profile?: Profile;
+  /** Marks what the run writes, where the set was compiled for it. */
+  readonly provenance?: Provenance;
   /**
    * The instant of the render, in milliseconds, for now() and certificate_info's `expired`. Without it nothing is expired and
    * now() fails: output that is cached must not depend on the clock.
@@ -94,6 +98,8 @@ export interface CompiledSet {
   start(template: string, environment: RunEnvironment): TemplateRun;
   /** What was made of each unit: JavaScript, for people who want to see it. Keys name the kind and the template. */
   emitted(): readonly { readonly key: string; readonly text: string }[];
+  /** Places of all pieces of output, where the set was compiled with `provenance`: what a Provenance is made of. */
+  readonly pieces: readonly Place[];
   /** Names of incremental snippets that the entry point can mount, in order of first use. */
   mounts(template: string): readonly string[];
 }

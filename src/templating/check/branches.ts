@@ -147,6 +147,7 @@ export abstract class Branches extends Output {
         if (x.kind !== "name") this.fail(x.at, "non-name on left side of :=");
         return this.bind(this.addName(x.name, as, x.at), this.settled({ code, type: as }, x.at).code);
       };
+      const open = this.host.piece === undefined ? undefined : this.fresh("depth");
       const bindings = [bind(n.key, key, keyType), bind(n.value, value, valueType)];
       const body = yield* this.inLoop(n.label, true, js, this.block(n.body));
       return [
@@ -155,11 +156,14 @@ export abstract class Branches extends Output {
         source,
         ";\n",
         checked,
+        open === undefined ? "" : `const ${open} = $.loops();\n`,
         `${js}: for (let ${i} = 0, ${i}$n = ${length}; ${i} < ${i}$n; ${i}++) {\n`,
         this.tick(n.at),
+        open === undefined ? "" : `$.turn(${open}, ${value});\n`,
         bindings,
         body,
         "}\n",
+        open === undefined ? "" : `$.leave(${open});\n`,
         otherwise === undefined ? "" : [`if (${length} === 0) {\n`, otherwise, "}\n"],
         "}\n",
       ];

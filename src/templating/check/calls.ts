@@ -306,7 +306,10 @@ export abstract class Calls extends Rendering {
       : method.suspends
         ? { node: "delegate", code: plain }
         : plain;
-    const code: Code = ["(", answer, " ?? null)"];
+    // A store is a member of a global object; its name is the alias of what it gives.
+    const alias = this.host.piece === undefined ? undefined : /\.(\w+)$/.exec(object.path ?? "")?.[1];
+    const told: Code = alias === undefined ? answer : [`$.noted(${literal(alias)}, `, answer, ")"];
+    const code: Code = ["(", told, " ?? null)"];
     const pair: Code = withError
       ? [this.site(x.at), "$.attemptMethod(", target, ", ", this.zero(type.results[0]!), ")"]
       : code;

@@ -36,7 +36,11 @@ export abstract class Functions extends Branches {
     if (this.inlineEnd !== undefined) return `break ${this.inlineEnd};\n`;
     if (kind === "capture") return "return $.charged(o);\n";
     const { macro } = this.frame;
-    if (kind === "macro") return () => (macro?.leaf === true ? LEAF_END : "{ $.depth--; return $.charged(o); }\n");
+    if (kind === "macro")
+      return () =>
+        macro?.leaf === true && this.host.piece === undefined
+          ? LEAF_END
+          : `{ ${macro?.leaf === true ? "" : "$.depth--; "}${this.told}return $.charged(o); }\n`;
     return "{ $.flush(o); return; }\n";
   }
 
@@ -82,6 +86,11 @@ export abstract class Functions extends Branches {
   }
 
   /** Declares a macro's name and parameters; the body is checked by `macroBody`. */
+  /** Tells what a macro's text was made of. */
+  private get told(): string {
+    return this.host.piece === undefined ? "" : "$.told(o, q); ";
+  }
+
   protected macroHead(n: MacroStatement): { symbol: Symbol_; info: MacroInfo } {
     const js = this.fresh(`M_${n.name.replace(/\W/gu, "$")}`);
     const node: FunctionNode = { js, params: "", body: "", suspends: false, recursive: false, leaf: false };
@@ -114,8 +123,10 @@ export abstract class Functions extends Branches {
       info.node.body = [
         () => (info.node.leaf ? "" : "$.enter();\n"),
         'let o = "", o$n = 16384;\n',
+        this.host.piece === undefined ? "" : 'let q = "", $m;\n',
         flags,
         yield* this.list(n.body),
+        this.told,
         () => (info.node.leaf ? LEAF_END : "$.depth--;\nreturn $.charged(o);\n"),
       ];
     } finally {

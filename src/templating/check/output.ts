@@ -21,6 +21,27 @@ export abstract class Output extends Assignments {
 
   protected abstract block(statements: readonly Statement[]): Steps<Code[]>;
 
+  /** Writes the text that an expression gives. */
+  protected piece(code: Code, at: number): Code {
+    const { kind } = this.frame;
+    const number = kind === "main" || kind === "macro" ? this.host.piece?.(this.place(at)) : undefined;
+    if (number === undefined) return ["o += ", code, ";\n"];
+    if (kind === "main") return [`o += $.made(${number}, `, code, ");\n"];
+    return ["o += $m = ", code, `;\nq += $.made(${number}, $m);\n`];
+  }
+
+  /** Text as it stands in the template. */
+  protected literalText(text: string, at: number): Code {
+    if (this.host.piece === undefined) return this.piece(literal(text), at);
+    // Line by line, each with its place; white space before it may have been trimmed.
+    let from = Math.max(at, this.source.text.indexOf(text, at));
+    return text.split(/(?<=\n)/).map((line) => {
+      const code = this.piece(literal(line), from + ((line.length - line.trimStart().length) % (line.length || 1)));
+      from += line.length;
+      return code;
+    });
+  }
+
   protected *show(x: Expression): Steps<Code> {
     if (x.kind === "render") return yield* this.showRender(x);
     if (x.kind === "default" && x.x.kind === "render") {
@@ -41,7 +62,12 @@ export abstract class Output extends Assignments {
     if (isString(type) || isInteger(type) || isBool(type)) {
       const { constant } = value;
       if (typeof constant === "bigint") this.fitConstant(constant, defaultType(type), x.at);
-      return constant === undefined ? ["o += ", value.code, ";\n"] : ["o += ", literal(constantText(constant)), ";\n"];
+      const text = isString(type)
+        ? value.code
+        : this.host.piece === undefined
+          ? value.code
+          : ["$.show(", value.code, ")"];
+      return this.piece(constant === undefined ? text : literal(constantText(constant)), x.at);
     }
     if (
       type.kind === "slice" ||
@@ -67,15 +93,16 @@ export abstract class Output extends Assignments {
     }
     const code = isFloat(type) ? this.convert(value, defaultType(type), x.at, "show") : value.code;
     // Most values are texts: told in place, as V8 does not inline every call of a large function.
-    return ["o += typeof ($r = ", code, ') === "string" ? $r : ', this.site(x.at), "$.show($r);\n"];
+    return this.piece(["typeof ($r = ", code, ') === "string" ? $r : ', this.site(x.at), "$.show($r)"], x.at);
   }
 
   protected *showRender(x: RenderExpression): Steps<Code> {
     const path = this.renderPath(x);
     if (typeof path !== "string") {
       const args = this.named(x, path);
-      const [before, call] = this.frame.kind === "main" ? ["o = $.flush(o);\n", "showNamed"] : ["o += ", "renderNamed"];
-      return [before, { node: "delegate", code: [this.site(x.at), `$.${call}(`, args, ")"] }, ";\n"];
+      const call = (name: string): Code => ({ node: "delegate", code: [this.site(x.at), `$.${name}(`, args, ")"] });
+      if (this.frame.kind === "main") return ["o = $.flush(o);\n", call("showNamed"), ";\n"];
+      return this.piece(call("renderNamed"), x.at);
     }
     const names = this.rendered(x, path) ?? this.missingTemplate("render", path, x.pathAt);
     if (x.inheritContext) {
@@ -89,7 +116,7 @@ export abstract class Output extends Assignments {
         this.mounts.add(name);
         const { kind } = this.frame;
         if (kind === "main") return ["o = $.flush(o);\n", this.site(x.at), `$.mount(${literal(name)});\n`];
-        return ["o += ", this.site(x.at), `$.incremental(${literal(name)});\n`];
+        return this.piece([this.site(x.at), `$.incremental(${literal(name)})`], x.at);
       }
       const key = this.host.requireUnit(name, this.place(x.at));
       if (key === undefined) return "";
@@ -100,7 +127,7 @@ export abstract class Output extends Assignments {
           { node: "delegate", code: [this.site(x.at), `$.include(${literal(key)})`] },
           ";\n",
         ];
-      return ["o += ", { node: "delegate", code: [this.site(x.at), `$.renderText(${literal(key)})`] }, ";\n"];
+      return this.piece({ node: "delegate", code: [this.site(x.at), `$.renderText(${literal(key)})`] }, x.at);
     });
   }
 

@@ -1,5 +1,5 @@
 /** Checks statements and lowers them to code. */
-import { literal, type Code } from "../emit/code.ts";
+import type { Code } from "../emit/code.ts";
 import type { Expression, MacroStatement, Statement } from "../syntax/tree.ts";
 import { Functions } from "./functions.ts";
 import { Scope, type MacroInfo, type Symbol_, type Value } from "./scope.ts";
@@ -73,7 +73,7 @@ export class Statements extends Functions {
       case "text":
         if (this.frame.kind === "import" && n.text.trim() !== "")
           this.declarationsOnly("text", n.at + (n.text.length - n.text.trimStart().length));
-        return this.frame.kind === "import" ? "" : ["o += ", literal(n.text), ";\n"];
+        return this.frame.kind === "import" ? "" : this.literalText(n.text, n.at);
       case "expression":
         return this.expressionStatement(n.x);
       case "var":

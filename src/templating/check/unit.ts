@@ -33,6 +33,8 @@ export interface UnitHost {
     from: Place,
   ): Steps<{ readonly key: string; readonly exports: ReadonlyMap<string, Symbol_> } | undefined>;
   report(place: Place, message: string, hint?: string): void;
+  /** Numbers the place of a piece of output, where the code is to tell of them. */
+  readonly piece?: (place: Place) => number;
 }
 
 /** Thrown to leave an expression or statement whose problem is not recorded yet. */

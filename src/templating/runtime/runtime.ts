@@ -71,7 +71,8 @@ export class Runtime extends Collections {
         `the text of incremental snippet "${name}" is not available here`,
         "render it at the top level of a root template",
       );
-    return this.charged(render(name));
+    const rendered = render(name);
+    return this.charged(this.#environment.provenance?.plain(rendered) ?? rendered);
   }
 
   *include(key: string): Steps<void> {
@@ -137,7 +138,34 @@ export class Runtime extends Collections {
     yield* this.include(key);
     this.#sink = outer;
     this.#capturing = wasCapturing;
-    return o;
+    return this.#environment.provenance?.plain(o) ?? o;
+  }
+
+  // --- provenance: only code that was compiled for it calls these ------------------------------------------------------
+
+  made(piece: number, v: string): string {
+    return this.#environment.provenance?.made(piece, v) ?? v;
+  }
+
+  told(text: string, marked: string): void {
+    this.#environment.provenance?.told(text, marked);
+  }
+
+  noted(alias: string, answer: unknown): unknown {
+    this.#environment.provenance?.read(alias, answer);
+    return answer;
+  }
+
+  loops(): number {
+    return this.#environment.provenance?.depth ?? 0;
+  }
+
+  turn(depth: number, value: unknown): void {
+    this.#environment.provenance?.turn(depth, value);
+  }
+
+  leave(depth: number): void {
+    this.#environment.provenance?.leave(depth);
   }
 
   *module(key: string): Steps<unknown> {

@@ -294,4 +294,28 @@ test("--check without any HAProxy says so and renders", async () => {
   assert.match(err, "not checked: there is no HAProxy on this machine");
 });
 
+test("each line is told of with the template and the object that made it, also when processors changed it", async () => {
+  const run = (more: readonly string[]): ReturnType<Folder["haptic"]> =>
+    folder.haptic(["render", "-f", "c.yaml", "--resources", "resources", ...more]);
+  const { code, out, err } = await run(["--explain-lines"]);
+  assert.is(code, 0, err);
+  const line = (text: string): string => out.split("\n").find((each) => each.endsWith(`| ${text}`)) ?? "";
+  assert.match(line("  maxconn 100"), /^haproxy\.cfg:2:5 +\| /);
+  assert.match(line("backend edge_two from d"), /^apps:3:1 +apps edge\/two +\| /);
+  assert.match(line("a.example one"), /^map:hosts\.map:2:\d+ +apps edge\/one +\| /);
+  const plain = await run([]);
+  assert.is(out.replace(/^[^=\n].*?\| |^ *\| /gm, ""), plain.out, "the lines themselves are as without");
+  const report = JSON.parse((await run(["--explain-lines", "-o", "json"])).out) as {
+    files: { path: string; lines: { text: string; origin?: object }[] }[];
+  };
+  const config = report.files.find((file) => file.path === "haproxy.cfg")!;
+  assert.equal(
+    config.lines.find(({ text }) => text === "backend edge_one from d"),
+    {
+      text: "backend edge_one from d",
+      origin: { template: "apps", line: 3, column: 1, object: { alias: "apps", namespace: "edge", name: "one" } },
+    },
+  );
+});
+
 base.run();
