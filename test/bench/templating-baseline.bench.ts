@@ -4,11 +4,19 @@
  */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { createEngineInSlices, drive, Profile, sliceClock } from "../../src/templating/index.ts";
+import {
+  createEngine,
+  createEngineInSlices,
+  drive,
+  Profile,
+  Provenance,
+  sliceClock,
+  type TemplateSource,
+} from "../../src/templating/index.ts";
 import { recordRow } from "../support/report.ts";
 import { renderBaseline } from "./templating/baseline.mjs";
 import { compile, engineOptions, globalsOf, makeData, templateSources } from "./templating/workload.ts";
-import { largeSet } from "./templating/large-set.ts";
+import { largeSet, longTemplate } from "./templating/large-set.ts";
 
 const ROUTES = 10_000;
 const ROUNDS = 10;
@@ -39,54 +47,83 @@ function row(name: string, objects: number, samples: readonly number[], floor?: 
   });
 }
 
-// First, so that nothing is warm yet.
-test("compiling a set of 10,000 lines, cold and warm, in slices", async () => {
-  const sources = largeSet();
-  const lines = sources.reduce((sum, { text }) => sum + text.split("\n").length, 0);
-  assert.ok(lines >= 10_000, `${lines} lines`);
-  const samples: number[] = [];
-  const longest: number[] = [];
-  for (let round = 0; round < 6; round++) {
+/** Compiles a set in slices some times: how long it took, its longest slice, and its longest step, which nothing can part. */
+async function compiled(
+  sources: readonly TemplateSource[],
+  rounds: number,
+): Promise<Record<"all" | "slice" | "step", number[]>> {
+  const measured = { all: [] as number[], slice: [] as number[], step: [] as number[] };
+  for (let round = 0; round < rounds; round++) {
     const clock = sliceClock(SLICE_MS, now);
-    let began = now();
-    let slowest = 0;
-    const started = began;
+    const started = now();
+    let [began, step, longestSlice, longestStep] = [started, cpu(), 0, 0];
     const set = await createEngineInSlices(engineOptions(sources), {
-      due: clock.due,
+      due: () => {
+        const at = cpu();
+        longestStep = Math.max(longestStep, at - step);
+        step = at;
+        return clock.due();
+      },
       pause: async () => {
-        slowest = Math.max(slowest, now() - began);
+        longestSlice = Math.max(longestSlice, now() - began);
         await pause();
         clock.begin();
         began = now();
+        step = cpu();
       },
     });
-    samples.push(now() - started);
-    longest.push(Math.max(slowest, now() - began));
+    measured.all.push(now() - started);
+    measured.slice.push(Math.max(longestSlice, now() - began));
+    measured.step.push(longestStep);
     assert.equal(
       set.problems.map((problem) => problem.text),
       [],
     );
   }
-  row("T compile 10,000 lines, cold", lines, samples.slice(0, 1));
-  row("T compile 10,000 lines, warm", lines, samples.slice(1));
-  row("T compile 10,000 lines, longest slice, warm", lines, longest.slice(1));
+  return measured;
+}
+
+// First, so that nothing is warm yet.
+test("compiling a set of 10,000 lines, cold and warm, in slices", async () => {
+  const sources = largeSet();
+  const lines = sources.reduce((sum, { text }) => sum + text.split("\n").length, 0);
+  assert.ok(lines >= 10_000, `${lines} lines`);
+  const { all, slice } = await compiled(sources, 6);
+  row("T compile 10,000 lines, cold", lines, all.slice(0, 1));
+  row("T compile 10,000 lines, warm", lines, all.slice(1));
+  row("T compile 10,000 lines, longest slice, warm", lines, slice.slice(1));
+});
+
+test("compiling one template of 8,000 lines in slices", async () => {
+  const sources = longTemplate();
+  const lines = sources[0]!.text.split("\n").length;
+  assert.ok(lines >= 8_000, `${lines} lines`);
+  const { all, slice, step } = await compiled(sources, 6);
+  row("T compile one template of 8,000 lines", lines, all);
+  row("T compile one template of 8,000 lines, longest slice", lines, slice);
+  row("T compile one template of 8,000 lines, longest step, CPU", lines, step);
 });
 
 test("10,000 routes: the engine against plain JavaScript", async () => {
   const data = makeData(ROUTES);
   const set = compile(templateSources());
   const globals = globalsOf(data);
-  const engine = async (profile?: Profile): Promise<{ ms: number; cpu: number; longest: number; out: Buffer[] }> => {
+  const explaining = createEngine({ ...engineOptions(templateSources()), provenance: true });
+  const engine = async (
+    profile?: Profile,
+    used = set,
+  ): Promise<{ ms: number; cpu: number; longest: number; out: Buffer[] }> => {
     const out: Buffer[] = [];
     const clock = sliceClock(SLICE_MS, now);
     let longest = 0;
     const started = now();
     const busy = cpu();
-    const run = set.start("haproxy.cfg", {
+    const run = used.start("haproxy.cfg", {
       globals,
       sink: { text: (chunk) => void out.push(Buffer.from(chunk)), mount: () => undefined },
       due: clock.due,
       ...(profile !== undefined && { profile }),
+      ...(used === explaining && { provenance: new Provenance(used.pieces) }),
     });
     await drive(run, {
       clock,
@@ -116,12 +153,14 @@ test("10,000 routes: the engine against plain JavaScript", async () => {
   const measured: number[] = [];
   const mineCpu: number[] = [];
   const handCpu: number[] = [];
+  const told: number[] = [];
   for (let round = -WARM_UP; round < ROUNDS; round++) {
     const rendered = await engine();
     await pause();
     const written = baseline();
     await pause();
     const profiled = await engine(new Profile(now));
+    if (round === 0 || round === 1 || round === 2) told.push((await engine(undefined, explaining)).cpu);
     if (round < 0) continue;
     mine.push(rendered.ms);
     mineCpu.push(rendered.cpu);
@@ -134,6 +173,7 @@ test("10,000 routes: the engine against plain JavaScript", async () => {
   row("T render 5 MB: the same, CPU", ROUTES, mineCpu, handCpu);
   row("T render 5 MB: longest slice", ROUTES, longest);
   row("T render 5 MB: profiled against not profiled, CPU", ROUTES, measured, mineCpu);
+  row("T render 5 MB: with provenance against without, CPU", ROUTES, told, mineCpu);
   row("T render 5 MB: first", ROUTES, [first.ms]);
   row("T render 5 MB: longest slice of the first", ROUTES, [first.longest]);
 });

@@ -55,8 +55,8 @@ export function renderBaseline({ routes, services, slices, settings }) {
         const service = path.backend?.service?.name ?? "";
         const name = backendName(route, service);
         if (host !== "") hosts.push({ host, path: path.path ?? "/", backend: name });
-        if (seen.has(name)) continue;
-        seen.add(name);
+        const before = seen.size;
+        if (seen.add(name).size === before) continue;
 
         const object = services(route.metadata.namespace, service);
         const balance = annotation(route, "balance").toLowerCase();

@@ -46,3 +46,13 @@ export function largeSet(): TemplateSource[] {
   for (let n = 0; n < SNIPPETS; n++) sources.push({ name: `options-${String(n).padStart(3, "0")}`, text: snippet(n) });
   return sources;
 }
+
+/** The bodies of 320 of the snippets in one loop of one template: some 8,000 lines, with all that they import. */
+export function longTemplate(): TemplateSource[] {
+  const bodies = Array.from({ length: 320 }, (_, n) => snippet(n).replace(/^.*import.*\n/, ""));
+  const head = '{%- import "util-0" for Annotation, Flag -%}\n{% for _, outer := range resources.routes.List() %}\n';
+  return [
+    { name: "haproxy.cfg", text: `${head}${bodies.join("\n")}{% end for %}\n` },
+    { name: "util-0", text: util(0) },
+  ];
+}
