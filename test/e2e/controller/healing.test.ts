@@ -28,6 +28,15 @@ const settled = (): boolean => {
   );
 };
 
+/** What is in force is published, and that every pod runs it: nothing is left to write. */
+const published = (): boolean => {
+  const { lagMs, conditions } = stage.controller().variables["published"]?.() as {
+    lagMs: number;
+    conditions: { type: string; status: string }[];
+  };
+  return lagMs === 0 && conditions.some(({ type, status }) => type === "Ready" && status === "True");
+};
+
 test.after(async () => {
   await stage.close();
   await closeUpstreams();
@@ -48,7 +57,7 @@ test("idle with relists, touched objects and drift checks: no apply, no check, n
     return view.generation === 2;
   });
   await until("everything is settled", settled, 20_000);
-  await sleep(500);
+  await until("what is in force is published", published, 30_000);
   const before = stage.counters();
   for (let round = 0; round < 4; round += 1) {
     stage.api.faults.expireHistory();

@@ -33,7 +33,9 @@ function dataErrors(object: ApiObject, fields: readonly string[]): FieldError[] 
     for (const [key, value] of Object.entries(data)) {
       if (!KEY.test(key) || key === "." || key === "..") errors.push(fieldInvalid(`${field}[${key}]`, key, KEY_TEXT));
       else if (key.length > 253) errors.push(fieldInvalid(`${field}[${key}]`, key, "must be no more than 253 bytes"));
-      size += typeof value === "string" ? Buffer.byteLength(value) : 0;
+      // What is written in base64 counts as the bytes that it stands for.
+      const encoding = field === "binaryData" || object["kind"] === "Secret" ? "base64" : "utf8";
+      size += typeof value === "string" ? Buffer.byteLength(value, encoding) : 0;
     }
   }
   if (size > MAX_DATA) {
