@@ -1,6 +1,7 @@
 /**
  * The slow half of deletions inside the agent: what takes no traffic any more leaves the worker, on a connection of its
- * own. Lives as long as the worker is known; begins with a pass over what an earlier life left.
+ * own. Lives as long as the worker is known; begins with a pass over what an earlier life left. What an apply left waits for
+ * `removalSettle`: it takes no traffic any more, and the change that left it is only now taken up by HAProxy's threads.
  * Reads: REMOVALS.QUEUED (an apply left more). Emits: nothing.
  */
 import { fromPromise, setup } from "xstate";
@@ -18,15 +19,19 @@ export const agentRemovalsMachine = setup({
   guards: {
     isBusy: (_args, params: { busy: boolean }) => params.busy,
   },
-  delays: { removalRetry: 2_000 },
+  delays: { removalSettle: 100, removalRetry: 2_000 },
 }).createMachine({
   id: "agentRemovals",
   description: "Running requests may end; those that do not are ended.",
   initial: "waiting",
   states: {
-    idle: { on: { "REMOVALS.QUEUED": "waiting" } },
+    idle: { on: { "REMOVALS.QUEUED": "settling" } },
+    settling: {
+      description: "Not prolonged by what comes meanwhile.",
+      after: { removalSettle: "waiting" },
+    },
     waiting: {
-      on: { "REMOVALS.QUEUED": { target: "waiting", reenter: true } },
+      on: { "REMOVALS.QUEUED": "settling" },
       invoke: {
         id: "remove",
         src: "remove",
@@ -39,7 +44,7 @@ export const agentRemovalsMachine = setup({
       },
     },
     cutting: {
-      on: { "REMOVALS.QUEUED": "waiting" },
+      on: { "REMOVALS.QUEUED": "settling" },
       invoke: {
         id: "cut",
         src: "remove",
@@ -51,6 +56,6 @@ export const agentRemovalsMachine = setup({
         onError: "resting",
       },
     },
-    resting: { on: { "REMOVALS.QUEUED": "waiting" }, after: { removalRetry: "waiting" } },
+    resting: { on: { "REMOVALS.QUEUED": "settling" }, after: { removalRetry: "waiting" } },
   },
 });

@@ -290,7 +290,6 @@ export class Holding {
       return file === undefined ? undefined : this.tree.content(file);
     };
     const outcomes = await runOps(this.session!, ops, { nameOf: this.nameOf, content, redo });
-    void this.checkWorker();
     const loaded = ops.filter((op, i) => op.kind === "cert_new" && outcomes[i]?.ok === true);
     if (loaded.length > 0)
       this.inventory = withCerts(

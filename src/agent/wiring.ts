@@ -78,7 +78,11 @@ export function wireAgent(deps: AgentDeps): AgentActor {
       apply,
       schedule: fromPromise(({ input }: { input: ById }) => desk.schedule(input.id)),
       reload,
-      fold: fromPromise(async () => {
+      fold: fromPromise(async ({ signal }) => {
+        // Before the files hold what a new worker, loaded behind our back, may not have taken. Not at once after the
+        // operations: the answer to whoever waits for the change would share HAProxy with it.
+        await holding.checkWorker();
+        if (signal.aborted) return false;
         await holding.fold();
         return holding.dirty;
       }),

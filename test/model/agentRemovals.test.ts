@@ -14,6 +14,7 @@ modelTests({
     done("cut", true),
     done("cut", false),
     failed("cut"),
+    { type: "xstate.after.removalSettle.agentRemovals.settling" },
     { type: "xstate.after.removalRetry.agentRemovals.resting" },
   ],
 });
