@@ -100,7 +100,16 @@ export const coordinatorMachine = setup({
   },
   states: {
     waiting: { always: { guard: "ready", target: "idle" } },
-    idle: { always: { guard: "hasPending", target: "rendering" } },
+    idle: {
+      // What waited during a render; a trigger that finds nothing under way begins at once, which is one step less.
+      always: { guard: "hasPending", target: "rendering" },
+      on: {
+        "RECONCILE.TRIGGERED": {
+          target: "rendering",
+          actions: { type: "remember", params: ({ event }) => ({ reason: event.reason }) },
+        },
+      },
+    },
     rendering: {
       entry: "claim",
       invoke: {
