@@ -4,10 +4,11 @@
 import { spawn, spawnSync } from "child_process";
 import { existsSync } from "fs";
 import { createRequire } from "module";
-import { homedir } from "os";
+import os from "os";
 import { delimiter, dirname, join } from "path";
 import { fileURLToPath } from "url";
 
+const { availableParallelism, cpus, homedir } = os;
 const NEEDED_MAJOR = 24;
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -60,6 +61,10 @@ function chooseNode(seen) {
   });
 }
 
+function processors() {
+  return availableParallelism === undefined ? cpus().length : availableParallelism();
+}
+
 function fail(lines) {
   process.stderr.write(lines.join("\n") + "\n");
   process.exit(1);
@@ -95,6 +100,9 @@ const flags = [
   "--disable-proto=throw",
   // Scavenge pauses of 4 ms instead of 13 ms.
   "--max-semi-space-size=4",
+  // Node starts four helpers for the garbage collector and the compiler wherever it runs. On two processors they keep
+  // main thread and HAProxy from both of them while the heap is marked (30 ms).
+  "--v8-pool-size=" + Math.max(1, Math.min(4, processors() - 1)),
   "--enable-source-maps",
 ];
 const environment = Object.assign({}, process.env);

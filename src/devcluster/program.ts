@@ -1,5 +1,6 @@
 /** How this program starts itself again: the same Node, the same flags, the source or the bundle that runs now. */
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 
 /** The flags that bin/haptic.mjs gives; a test or a script may run without them, what it starts does not. */
@@ -7,6 +8,7 @@ const FLAGS = [
   "--disallow-code-generation-from-strings",
   "--disable-proto=throw",
   "--max-semi-space-size=4",
+  `--v8-pool-size=${Math.max(1, Math.min(4, availableParallelism() - 1))}`,
   "--enable-source-maps",
 ];
 
