@@ -1,9 +1,11 @@
 /**
  * The API server's process of the bench: the embedded API, told by its parent what to store. It notes the moment in which
- * the bytes of a change are handed to the watcher's socket. Beside it a bare socket, on which the floor's lines are sent.
+ * the bytes of a change are handed to the watcher's socket. Beside it a bare TLS socket, on which the floor's lines are sent.
  */
+import { readFileSync } from "node:fs";
 import { ServerResponse } from "node:http";
-import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { createServer, type TLSSocket } from "node:tls";
 import { startEmbeddedApi } from "../../../src/devcluster/api/index.ts";
 import { monotonic } from "./clock.ts";
 import { addressOf, sliceOf } from "./objects.ts";
@@ -12,6 +14,8 @@ export interface ApiSettings {
   readonly host: string;
   readonly port: number;
   readonly linePort: number;
+  /** Folder with the certificate of the floor's line. */
+  readonly lineTlsFolder: string;
   /** Folder of YAML that is applied at the start. */
   readonly manifests: string;
 }
@@ -52,9 +56,11 @@ ServerResponse.prototype.write = function (this: ServerResponse, ...args: unknow
   return write.apply(this, args);
 } as typeof ServerResponse.prototype.write;
 
-let line: Socket | undefined;
-const lines = createServer({ noDelay: true }, (socket) => {
+let line: TLSSocket | undefined;
+const read = (name: string): Buffer => readFileSync(join(settings.lineTlsFolder, name));
+const lines = createServer({ cert: read("tls.crt"), key: read("tls.key"), minVersion: "TLSv1.3" }, (socket) => {
   line = socket;
+  socket.setNoDelay(true);
   socket.on("error", () => undefined);
 });
 

@@ -1,7 +1,7 @@
 /** The floor's stand-in for a controller: a line from a socket becomes one POST to the agent's process. */
 import { readFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { Pool } from "undici";
 
 export interface FloorRelaySettings {
@@ -32,7 +32,8 @@ async function relay(commands: string): Promise<void> {
   process.send!(await answer.body.text());
 }
 
-const socket = connect(linePort, host);
+// The line comes as a watch's bytes come: over TLS.
+const socket = connect({ host, port: linePort, ca: read("ca.crt"), servername: serverName, minVersion: "TLSv1.3" });
 socket.setNoDelay(true);
 let rest = "";
 socket.setEncoding("utf8").on("data", (text: string) => {
@@ -41,5 +42,5 @@ socket.setEncoding("utf8").on("data", (text: string) => {
   for (const commands of parts) void relay(commands);
 });
 // The first handshake belongs to the start, as the product's does.
-socket.once("connect", () => void relay("show version"));
+socket.once("secureConnect", () => void relay("show version"));
 process.on("disconnect", () => process.exit());

@@ -22,7 +22,10 @@ const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? (quick ? 12 : 120));
 const STORM = { perSecond: 1_000, seconds: quick ? 3 : 10 } as const;
 /** Changes of each kind before anything counts. */
 const WARM_UP = quick ? 3 : 20;
-const GOALS: readonly Goal[] = ["G1", "G2", "G3"];
+const GOALS = (process.env["BENCH_GOALS"] ?? "G1,G2,G3").split(",") as readonly Goal[];
+
+/** File to which a line is added for each change: what its render and its apply took. */
+const trace = process.env["BENCH_TRACE"];
 
 /** Changes come at no fixed distance from what the one before left to do (fold, check, promotion). */
 let seed = 1;
@@ -91,6 +94,7 @@ for (const objects of SIZES) {
         max,
       });
       await rig.settled();
+      await rig.demoteChecks();
       const floor = await rig.startFloor();
       const changes = new Changes(rig, floor);
       // The storm has made the product as warm as a controller is that runs for a while; the floor gets the same grace.
@@ -110,6 +114,7 @@ for (const objects of SIZES) {
           const { product, floor: bare } = samples.get(goal)!;
           await rest(between(150, 600));
           product.push(await changes.product(goal));
+          if (trace !== undefined) await rig.trace(trace, { goal, round, ms: product.at(-1)! });
           await rest(between(150, 600));
           bare.push(await changes.floor(goal));
         }

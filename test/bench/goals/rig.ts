@@ -3,13 +3,23 @@
  * answers for all endpoints. Beside them those of the floor: relay, bare agent, and a HAProxy with a copy of the same files.
  */
 import { type ChildProcess, execFile, fork } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
 import { request } from "node:https";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parse, stringify } from "yaml";
+import { askAgent } from "../../../src/agent/index.ts";
 import { createAuthority, writeIdentity } from "../../../src/devcluster/certificates.ts";
 import { ProcessKeeper, type RunningProcess } from "../../../src/devcluster/processes.ts";
 import type { ApiOrder, ApiReport, ApiSettings } from "./api-process.ts";
@@ -33,6 +43,7 @@ const NODE_FLAGS = [
   "--disallow-code-generation-from-strings",
   "--disable-proto=throw",
   "--max-semi-space-size=4",
+  `--v8-pool-size=${Math.max(1, Math.min(4, availableParallelism() - 1))}`,
   "--enable-source-maps",
 ];
 const BUNDLE = process.env["BENCH_BUNDLE"] ?? join(root, "dist", "main.mjs");
@@ -168,7 +179,13 @@ export class Rig {
     writeFileSync(join(this.#folder, "backends.cfg"), BACKENDS);
     this.#start("backends", [this.#haproxy, "-db", "-f", join(this.#folder, "backends.cfg")]);
 
-    const settings: ApiSettings = { host: ADDRESS.api, port: PORT.api, linePort: PORT.line, manifests };
+    const settings: ApiSettings = {
+      host: ADDRESS.api,
+      port: PORT.api,
+      linePort: PORT.line,
+      lineTlsFolder: join(this.#folder, "agent-tls"),
+      manifests,
+    };
     this.#api = fork(join(import.meta.dirname, "api-process.ts"), [JSON.stringify(settings)], { execArgv: NODE_FLAGS });
     this.#children.push(this.#api);
     await new Promise<void>((done) => {
@@ -307,6 +324,16 @@ export class Rig {
     return (await answer.json()) as T;
   }
 
+  /** Adds what controller and agent say of the newest change to a file of JSON lines. */
+  async trace(file: string, about: object): Promise<void> {
+    await new Promise((wake) => setTimeout(wake, 30));
+    const [life] = await this.variable<object[]>("renders");
+    const state = (await askAgent(join(this.#folder, "pod", ".haptic", "agent.sock"), "GET", "/state")) as {
+      last_apply?: { timing: object };
+    };
+    appendFileSync(file, `${JSON.stringify({ ...about, agent: state.last_apply?.timing, life })}\n`);
+  }
+
   /** The pod has what the controller wants it to have, judged and stored. */
   async settled(limitMs = 60_000): Promise<void> {
     await until(
@@ -318,6 +345,14 @@ export class Rig {
       },
       limitMs,
     );
+  }
+
+  /** Where the bench runs with real-time priority, `haproxy -c` leaves it: no niceness counts there. */
+  async demoteChecks(): Promise<void> {
+    if (process.env["BENCH_REALTIME"] === undefined) return;
+    const { controller } = this.pids;
+    const children = readFileSync(`/proc/${controller}/task/${controller}/children`, "utf8").trim().split(" ");
+    for (const pid of children) await run("chrt", ["--other", "--pid", "0", pid]);
   }
 
   /** The floor's processes, from a copy of the files that the pod has now. */
