@@ -42,6 +42,7 @@ const EQUIVALENT: readonly (readonly [file: string, piece: RegExp, why: string])
   ],
   ["runtime.ts", /profile/, "only what a profile says"],
   ["collections.ts", /isView\(list\)/, "a list taken whole is itself: another view of it does the same"],
+  ["collections.ts", /index === undefined \|\| \(typeof index/, "which of two messages a bad index has"],
   [
     "text.ts",
     /return (StructValue\.typeName|`|.*"(nil|string|bool|int|float64|func|host object|error|\[\]any)";)/,

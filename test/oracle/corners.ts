@@ -131,7 +131,11 @@ function* programs(): Generator<string> {
     for (const w of HELD) {
       yield `${any(v)}{% var w any = ${w} %}{{ h == w }}`;
       yield `${any(v)}{% var w any = ${w} %}{{ h < w }}`;
-      for (const op of ["+", "-", "*", "/", "%"]) yield `${any(v)}{% var w any = ${w} %}{{ toJSON(h ${op} w) }}`;
+      for (const op of ["+", "-", "*", "/", "%"]) {
+        yield `${any(v)}{% var w any = ${w} %}{{ toJSON(h ${op} w) }}`;
+        // JSON has no text for what is no number: it would hide one behind an error.
+        if (v === "2.5" || w === "4.0") yield `${any(v)}{% var w any = ${w} %}{{ h ${op} w }}`;
+      }
     }
   }
   for (const pattern of [
