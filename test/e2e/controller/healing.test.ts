@@ -30,11 +30,10 @@ const settled = (): boolean => {
 
 /** What is in force is published, and that every pod runs it: nothing is left to write. */
 const published = (): boolean => {
-  const { lagMs, conditions } = stage.controller().variables["published"]?.() as {
-    lagMs: number;
-    conditions: { type: string; status: string }[];
-  };
-  return lagMs === 0 && conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  const view = stage.controller().variables["published"]?.() as
+    | { lagMs: number; conditions: { type: string; status: string }[] }
+    | undefined;
+  return view?.lagMs === 0 && view.conditions.some(({ type, status }) => type === "Ready" && status === "True");
 };
 
 test.after(async () => {
