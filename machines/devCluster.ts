@@ -2,8 +2,8 @@
  * `haptic dev`: the order in which a whole cluster on this machine comes up, and goes.
  *
  * Root of its process.
- * Reads: CLUSTER.STOP, POD.CHANGED (from its pods), CONTAINER.CHANGED (from the controller's container).
- * Emits: STEP.REACHED, CLUSTER.LIVE, CLUSTER.FAILED.
+ * Reads: CLUSTER.STOP, POD.CHANGED (from its pods), CONTAINER.CHANGED (from the controllers' containers).
+ * Emits: STEP.REACHED, CLUSTER.LIVE, CLUSTER.FAILED, CONTROLLER.ENDED.
  *
  * Everything that runs is a child of `running`; `stopping` is inside it, so that the children end in order before the API does.
  */
@@ -16,19 +16,32 @@ export type DevStep = "prepared" | "api" | "objects";
 export type DevClusterEmitted =
   | { readonly type: "STEP.REACHED"; readonly step: DevStep }
   | { readonly type: "CLUSTER.LIVE" }
-  | { readonly type: "CLUSTER.FAILED"; readonly message: string; readonly error?: unknown };
+  | { readonly type: "CLUSTER.FAILED"; readonly message: string; readonly error?: unknown }
+  /** By itself; it is started again after a while. */
+  | { readonly type: "CONTROLLER.ENDED"; readonly controller: string; readonly how: string };
 
 export type DevClusterEvent = { readonly type: "CLUSTER.STOP" } | PodChanged | ContainerChanged;
 
 export interface DevClusterInput extends Omit<DevContainerInput, "container" | "pod"> {
   readonly pods: readonly string[];
+  readonly controllers: readonly string[];
+  /** Of a controller, as `backoffMs` of other containers. */
+  readonly controllerBackoffMs: (recent: number) => number;
   /** Milliseconds from the first process to live traffic, before that counts as failed. */
   readonly patienceMs: number;
 }
 
 interface DevClusterContext extends DevClusterInput {
   readonly states: Readonly<Record<string, PodChanged>>;
-  readonly controller: ContainerChanged["phase"];
+  /** By controller. */
+  readonly phases: Readonly<Record<string, ContainerChanged["phase"]>>;
+}
+
+/** XState's own event when a child ended with an error. */
+interface ChildFailed {
+  readonly type: `xstate.error.actor.${string}`;
+  readonly error: unknown;
+  readonly actorId: string;
 }
 
 const notProvided = (): never => {
@@ -39,7 +52,7 @@ export const devClusterMachine = setup({
   types: {
     context: {} as DevClusterContext,
     input: {} as DevClusterInput,
-    events: {} as DevClusterEvent,
+    events: {} as DevClusterEvent | ChildFailed,
     emitted: {} as DevClusterEmitted,
   },
   actors: {
@@ -69,11 +82,21 @@ export const devClusterMachine = setup({
       const missing = context.pods
         .filter((pod) => context.states[pod]?.ready !== true)
         .map((pod) => `pod ${pod} is not ready`);
-      if (context.controller !== "ready") missing.unshift(`the controller is ${context.controller}`);
+      const late = context.controllers.filter((name) => context.phases[name] !== "ready");
+      missing.unshift(...late.map((name) => `the ${name} is ${context.phases[name] ?? "starting"}`));
       return {
         type: "CLUSTER.FAILED",
         message: `no live traffic after ${context.patienceMs / 1_000} s: ${missing.join(", ")}`,
       };
+    }),
+    tellControllerEnd: enqueueActions(({ enqueue }, { container, phase, lastExit }: ContainerChanged) => {
+      if (phase === "waiting") enqueue.emit({ type: "CONTROLLER.ENDED", controller: container, how: lastExit });
+    }),
+    startControllers: enqueueActions(({ context, enqueue }) => {
+      for (const container of context.controllers) {
+        const { settledMs, controllerBackoffMs: backoffMs } = context;
+        enqueue.spawnChild("controller", { id: container, input: { pod: "", container, settledMs, backoffMs } });
+      }
     }),
     startPods: enqueueActions(({ context, enqueue }) => {
       for (const pod of context.pods) enqueue.spawnChild("pod", { id: pod, input: { ...context, pod } });
@@ -81,24 +104,31 @@ export const devClusterMachine = setup({
     stopPods: enqueueActions(({ context, enqueue }) => {
       for (const pod of context.pods) enqueue.sendTo(pod, { type: "POD.STOP" });
     }),
-    stopController: enqueueActions(({ context, enqueue }) => {
-      // One that ended by a defect is there no more.
-      if (context.controller !== "stopped") enqueue.sendTo("controller", { type: "CONTAINER.STOP" });
+    stopControllers: enqueueActions(({ context, enqueue }) => {
+      for (const name of context.controllers) {
+        // One that ended by a defect is there no more.
+        if (context.phases[name] !== "stopped") enqueue.sendTo(name, { type: "CONTAINER.STOP" });
+      }
     }),
     notePod: assign(({ context }, params: PodChanged) => ({ states: { ...context.states, [params.pod]: params } })),
-    noteDefect: assign({ controller: "stopped" }),
-    noteController: assign((_, params: ContainerChanged) => ({ controller: params.phase })),
+    noteDefect: assign(({ context }, params: { child: string }) => ({
+      phases: { ...context.phases, [params.child]: "stopped" as const },
+    })),
+    noteController: assign(({ context }, params: ContainerChanged) => ({
+      phases: { ...context.phases, [params.container]: params.phase },
+    })),
   },
   guards: {
     allReady: ({ context }) =>
-      context.controller === "ready" && context.pods.every((pod) => context.states[pod]?.ready === true),
-    controllerStopped: ({ context }) => context.controller === "stopped",
+      context.controllers.every((name) => context.phases[name] === "ready") &&
+      context.pods.every((pod) => context.states[pod]?.ready === true),
+    controllersStopped: ({ context }) => context.controllers.every((name) => context.phases[name] === "stopped"),
     podsStopped: ({ context }) => context.pods.every((pod) => context.states[pod]?.stopped === true),
   },
   delays: { patience: ({ context }) => context.patienceMs, grace: 8_000 },
 }).createMachine({
   id: "devCluster",
-  context: ({ input }) => ({ ...input, states: {}, controller: "starting" }),
+  context: ({ input }) => ({ ...input, states: {}, phases: {} }),
   initial: "preparing",
   states: {
     preparing: {
@@ -149,7 +179,7 @@ export const devClusterMachine = setup({
           on: { "CLUSTER.STOP": "#devCluster.clearing" },
         },
         running: {
-          entry: "startPods",
+          entry: ["startPods", "startControllers"],
           invoke: [
             {
               id: "workloads",
@@ -159,19 +189,22 @@ export const devClusterMachine = setup({
                 actions: { type: "tellFailure", params: ({ event }) => ({ error: event.error }) },
               },
             },
-            {
-              id: "controller",
-              src: "controller",
-              input: ({ context }) => ({ ...context, pod: "", container: "controller" }),
-              onError: {
-                target: ".stopping",
-                actions: ["noteDefect", { type: "tellFailure", params: ({ event }) => ({ error: event.error }) }],
-              },
-            },
           ],
           on: {
             "POD.CHANGED": { actions: { type: "notePod", params: ({ event }) => event } },
-            "CONTAINER.CHANGED": { actions: { type: "noteController", params: ({ event }) => event } },
+            "CONTAINER.CHANGED": {
+              actions: [
+                { type: "noteController", params: ({ event }) => event },
+                { type: "tellControllerEnd", params: ({ event }) => event },
+              ],
+            },
+            "xstate.error.actor.*": {
+              target: ".stopping",
+              actions: [
+                { type: "noteDefect", params: ({ event }) => ({ child: event.actorId }) },
+                { type: "tellFailure", params: ({ event }) => ({ error: event.error }) },
+              ],
+            },
           },
           initial: "settling",
           states: {
@@ -182,12 +215,12 @@ export const devClusterMachine = setup({
             },
             live: { on: { "CLUSTER.STOP": "stopping" } },
             stopping: {
-              // The controller goes first, or it would see its pods go and act on it.
-              entry: "stopController",
+              // The controllers go first, or they would see their pods go and act on it.
+              entry: "stopControllers",
               after: { grace: "#devCluster.clearing" },
-              initial: "controller",
+              initial: "controllers",
               states: {
-                controller: { always: { guard: "controllerStopped", target: "pods" } },
+                controllers: { always: { guard: "controllersStopped", target: "pods" } },
                 pods: { entry: "stopPods", always: { guard: "podsStopped", target: "#devCluster.clearing" } },
               },
             },

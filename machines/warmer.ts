@@ -5,7 +5,8 @@
  * Reads: RECONCILE.TRIGGERED, ITERATION.ACCEPTED.
  * Emits: GRAPH.WARMED, GRAPH.FAILED.
  *
- * It rests after each render: nobody waits for it, and under many changes one render answers them all.
+ * It renders as often as the leader does: the plans that both have rendered are known to this replica too, so that a leader may go at
+ * any moment, also before it has told the pods what they run.
  */
 import { assign, emit, fromPromise, setup } from "xstate";
 import type { ControllerEmitted } from "./controller.ts";
@@ -44,7 +45,6 @@ export const warmerMachine = setup({
     stale: ({ context }) => context.stale,
     rendered: (_, params: WarmReply) => params.planId !== "",
   },
-  delays: { rest: 1_000 },
 }).createMachine({
   id: "warmer",
   // The graph has the state of the last render, whenever that was.
@@ -65,20 +65,19 @@ export const warmerMachine = setup({
         onDone: [
           {
             guard: { type: "rendered", params: ({ event }) => event.output },
-            target: "resting",
+            target: "idle",
             actions: { type: "announceWarmed", params: ({ event }) => ({ planId: event.output.planId }) },
           },
           {
-            target: "resting",
+            target: "idle",
             actions: { type: "announceFailed", params: ({ event }) => ({ message: event.output.message }) },
           },
         ],
         onError: {
-          target: "resting",
+          target: "idle",
           actions: { type: "announceFailed", params: ({ event }) => ({ message: String(event.error) }) },
         },
       },
     },
-    resting: { after: { rest: "idle" } },
   },
 });

@@ -26,6 +26,7 @@ backends and the controller, and serves a folder of manifests until Ctrl-C. Noth
   --haproxy PATH|VERSION   the HAProxy to run: a binary, or 3.4, 3.2, 3.0; default: HAPTIC_HAPROXY, PATH,
                            the cache folder, else 3.4 is installed there (nothing else on the system changes)
   --pods N                 HAProxy pods, 1 to 8 (2)
+  --controllers N          controllers, 1 to 3 (1); one of them leads, kill -9 of it lets another lead within 8 s
   --port PORT              of the Kubernetes API (6443)
   --http-port PORT         of the frontend in the manifests that tells a pod ready (8080)
   --once                   prove itself in under 50 s and end: traffic, a scaling, a new host. The last line is JSON:
@@ -40,6 +41,7 @@ const flagTypes = {
   "crd-name": { type: "string" },
   haproxy: { type: "string" },
   pods: { type: "string" },
+  controllers: { type: "string" },
   port: { type: "string" },
   "http-port": { type: "string" },
   once: { type: "boolean" },
@@ -140,6 +142,7 @@ export const command: Command = {
       {
         manifests: manifestFolder(flags.manifests),
         pods: wholeNumber("--pods", flags.pods ?? "2", { min: 1, max: 8 }),
+        controllers: wholeNumber("--controllers", flags.controllers ?? "1", { min: 1, max: 3 }),
         haproxy: flags.haproxy,
         apiPort: wholeNumber("--port", flags.port ?? "6443", { min: 1, max: 65_535 }),
         httpPort: wholeNumber("--http-port", flags["http-port"] ?? "8080", { min: 1, max: 65_535 }),

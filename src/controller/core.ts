@@ -221,7 +221,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
         statusWriter: wireStatusWriter(ports, source, records, bus, actors),
         eventRecorder: wireEventRecorder(ports, records.ledger, bus, actors),
         publisher: wirePublisher(publishing, bus, actors),
-        warmer: wireWarmer(iterations, bus, actors),
+        warmer: wireWarmer(iterations, shelf, bus, actors),
       },
       actions: {
         install: () => {

@@ -7,8 +7,9 @@ import type { Bus } from "./bus.ts";
 import { onBus } from "./component.ts";
 import type { ActorRegistry } from "./component.ts";
 import type { Iterations } from "./iterations.ts";
+import type { PlanShelf } from "./plan-shelf.ts";
 
-export const wireWarmer = (iterations: Iterations, bus: Bus, registry: ActorRegistry) =>
+export const wireWarmer = (iterations: Iterations, shelf: PlanShelf, bus: Bus, registry: ActorRegistry) =>
   onBus(
     warmerMachine.provide({
       actors: {
@@ -16,6 +17,8 @@ export const wireWarmer = (iterations: Iterations, bus: Bus, registry: ActorRegi
           const { serving } = iterations;
           if (serving === undefined) throw new ControllerError("no configuration serves");
           const { result, problems } = await serving.render(signal);
+          // A pod may run it: its baseline, when this replica leads before the pod was given the plan to keep.
+          if (result !== undefined) shelf.put(result.plan);
           return { planId: result?.plan.id ?? "", message: problems.map((problem) => problem.text).join("\n") };
         }),
       },

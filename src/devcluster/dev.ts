@@ -2,6 +2,7 @@
 import { createActor, waitFor } from "xstate";
 import { DevClusterError, HapticError } from "../errors.ts";
 import { Narrator, type Outlet } from "./narrator.ts";
+import { controllerNames } from "./controllers.ts";
 import { withPlaces } from "./places.ts";
 import { type DevOptions, DevSession } from "./session.ts";
 import { wireDevCluster } from "./wiring.ts";
@@ -27,13 +28,25 @@ function backoffMs(recent: number): number {
   return recent === 0 ? 0 : Math.min(10_000, 125 * 2 ** recent);
 }
 
+/** Of several controllers one stays away for longer than a Lease lasts, as a pod that is made anew does: another leads. */
+const CONTROLLER_PAUSE_MS = 10_000;
+
 export function startDevCluster(options: DevOptions, outlet: Outlet, verbose = false): DevCluster {
   const placed = (message: string): string => withPlaces(message, options.manifests);
-  const narrator = new Narrator({ pods: options.pods, outlet, now: () => performance.now(), verbose, placed });
+  const narrator = new Narrator({
+    pods: options.pods,
+    controllers: options.controllers,
+    outlet,
+    now: () => performance.now(),
+    verbose,
+    placed,
+  });
   const session = new DevSession(options, narrator);
   const actor = createActor(wireDevCluster(session), {
     input: {
       pods: Array.from({ length: options.pods }, (_, index) => `haproxy-${index + 1}`),
+      controllers: controllerNames(options.controllers),
+      controllerBackoffMs: (recent) => Math.max(options.controllers > 1 ? CONTROLLER_PAUSE_MS : 0, backoffMs(recent)),
       backoffMs,
       settledMs: SETTLED_MS,
       patienceMs: PATIENCE_MS,
@@ -49,6 +62,7 @@ export function startDevCluster(options: DevOptions, outlet: Outlet, verbose = f
       error: reject,
     });
   });
+  actor.on("CONTROLLER.ENDED", ({ controller, how }) => narrator.controllerEnded(controller, how));
   // Whoever does not wait for it still hears of the end.
   live.catch(() => undefined);
   actor.start();

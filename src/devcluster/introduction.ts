@@ -113,8 +113,13 @@ export function introduction(session: DevSession): string[] {
     ...session.pods.map(({ spec, baseDir }) => `pod ${spec.name}: ${spec.address}, files in ${baseDir}`),
     `Kubernetes API: ${session.api.url}, kubeconfig ${session.kubeconfigPath}`,
     `serving HAProxyTemplateConfig ${namespace}/${name}; manifests in ${session.options.manifests}`,
-    `live page: ${session.livePage} (every component, its chart, each change from the API to HAProxy)`,
-    `metrics: ${session.metricsUrl}; debug variables: ${session.debugUrl}/debug/vars`,
+    ...session.controllers.flatMap(({ name, livePage, metricsUrl, debugUrl }) => {
+      const whose = session.controllers.length > 1 ? ` of ${name}` : "";
+      return [
+        `live page${whose}: ${livePage} (every component, its chart, each change from the API to HAProxy)`,
+        `metrics${whose}: ${metricsUrl}; debug variables: ${debugUrl}/debug/vars`,
+      ];
+    }),
     ...(route === undefined ? [] : ["", "Try, in another terminal:", ...tries(session, route)]),
     "",
   ];

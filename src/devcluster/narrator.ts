@@ -12,6 +12,7 @@ export interface Outlet {
 
 export interface NarratorOptions {
   readonly pods: number;
+  readonly controllers: number;
   readonly outlet: Outlet;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -29,6 +30,7 @@ interface LogLine {
   readonly pod?: string;
   readonly plan?: string;
   readonly mode?: string;
+  readonly epoch?: number;
   readonly object?: string;
   readonly field?: string;
   readonly reason?: string;
@@ -49,6 +51,8 @@ export class Narrator implements DevListener {
   readonly #ledger: InForceLedger;
   readonly #tails = new Map<string, string[]>();
   #hushed = false;
+  /** Which controllers have a fault, or gave a warning. */
+  readonly #faults = new Map<string, Set<string>>();
   readonly #followers = new Set<(reached: InForce) => void>();
 
   constructor(options: NarratorOptions) {
@@ -78,7 +82,7 @@ export class Narrator implements DevListener {
     if (this.#options.verbose) this.#options.outlet.line(`${source}: ${line}`, { type: "output", source });
     if (this.#hushed) return;
     const entry = parse(line);
-    if (entry !== undefined && source === "controller") this.#controllerSaid(entry);
+    if (entry !== undefined && source.startsWith("controller")) this.#controllerSaid(source, entry);
     else if (!this.#options.verbose && /\[ALERT\]/.test(line)) this.say(`${source}: ${line}`);
   }
 
@@ -96,8 +100,28 @@ export class Narrator implements DevListener {
     return [...this.#tails.keys()];
   }
 
-  #controllerSaid(entry: LogLine): void {
-    const { outlet, now } = this.#options;
+  controllerEnded(controller: string, how: string): void {
+    if (this.#hushed) return;
+    for (const sources of this.#faults.values()) sources.delete(controller);
+    this.#options.outlet.line(`${controller} ended (${how}) and is started again`, {
+      type: "controllerEnded",
+      controller,
+      how,
+    });
+  }
+
+  /** Of several controllers each tells of a fault; a person hears of it once, until none has it any more. */
+  #isNews(source: string, key: string, begins: boolean): boolean {
+    const sources = this.#faults.get(key) ?? new Set();
+    this.#faults.set(key, sources);
+    if (!begins) return sources.delete(source) && sources.size === 0;
+    const news = sources.size === 0 || sources.has(source);
+    sources.add(source);
+    return news;
+  }
+
+  #controllerSaid(source: string, entry: LogLine): void {
+    const { outlet, now, controllers } = this.#options;
     const { msg, object = "", field = "", reason = "", message = "", pod = "", plan = "", mode = "" } = entry;
     if (msg === "Applied") {
       const reached = this.#ledger.applied({ pod, plan, mode }, now());
@@ -108,16 +132,26 @@ export class Narrator implements DevListener {
       this.#ledger.configurationAccepted(plan, now());
     } else if (msg === "Apply refused") {
       outlet.line(`${pod} refused a change: ${message}`, { type: "refused", pod, message });
+    } else if (msg === "Leading" && controllers > 1) {
+      outlet.line(`${source} leads, epoch ${entry.epoch}`, { type: "leads", controller: source, epoch: entry.epoch });
     } else if (msg === "Fault") {
       if (isConfiguration(object)) this.#ledger.configurationRefused();
+      if (!this.#isNews(source, `${object} ${reason} ${message}`, true)) return;
       const told = this.#options.placed?.(message) ?? message;
       outlet.line(`fault: ${object}: ${reason}: ${told}`, { type: "fault", object, reason, message: told });
     } else if (msg === "Fault mended") {
+      if (
+        ![...this.#faults.keys()]
+          .filter((key) => key.startsWith(`${object} ${reason} `))
+          .some((key) => this.#isNews(source, key, false))
+      )
+        return;
       outlet.line(`mended: ${object}: ${reason}`, { type: "mended", object, reason });
     } else if (msg === "Configuration warning") {
+      if (!this.#isNews(source, `warning ${object} ${field} ${message}`, true)) return;
       outlet.line(`warning: ${object} ${field}: ${message}`, { type: "warning", object, field, message });
     } else if ((entry.level ?? 0) >= 50 && !this.#options.verbose) {
-      outlet.line(`controller: ${msg ?? ""} ${message}`.trimEnd(), { type: "error", message: msg });
+      outlet.line(`${source}: ${msg ?? ""} ${message}`.trimEnd(), { type: "error", message: msg });
     }
   }
 }

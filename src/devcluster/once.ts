@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DevClusterError } from "../errors.ts";
 import type { DevCluster } from "./dev.ts";
 import type { PodSpec } from "./pods.ts";
+import type { DevSession } from "./session.ts";
 import { type Answer, type Lane, type LaneReport, startLane, sumOf } from "./load/index.ts";
 
 export interface Proof {
@@ -136,7 +137,7 @@ export async function proveOnce(cluster: DevCluster, startMs: number): Promise<P
     await Promise.all(session.pods.map(({ spec }) => firstAnswer(spec, scenario.host)));
     // The first set comes by a reload; it counts as applied only when every pod has acknowledged it.
     const before = await within("the first deployment's end", async () => {
-      const { deployments, reloads: count } = await countersOf(session.debugUrl);
+      const { deployments, reloads: count } = await countersOf(session);
       return deployments > 0 ? count : undefined;
     });
     const seen = new FirstAnswers();
@@ -147,7 +148,7 @@ export async function proveOnce(cluster: DevCluster, startMs: number): Promise<P
     await within(`${LEAST_REQUESTS} requests`, () =>
       sumOf(lanes.map((lane) => lane.report())).requests >= LEAST_REQUESTS ? true : undefined,
     );
-    reloads = (await countersOf(session.debugUrl)).reloads - before;
+    reloads = (await countersOf(session)).reloads - before;
   } catch (error) {
     problems.push(error instanceof Error ? error.message : String(error));
   }
@@ -308,9 +309,18 @@ async function addHost({ session }: DevCluster, scenario: Scenario, reports: Lan
   }
 }
 
-async function countersOf(debugUrl: string): Promise<{ readonly reloads: number; readonly deployments: number }> {
-  const answer = await fetch(`${debugUrl}/debug/vars/counters`, { signal: AbortSignal.timeout(5_000) });
-  return (await answer.json()) as { reloads: number; deployments: number };
+/** Of all controllers: those that follow have counted nothing. */
+async function countersOf(session: DevSession): Promise<{ readonly reloads: number; readonly deployments: number }> {
+  const counters = session.controllers.map(async ({ debugUrl }) => {
+    const answer = await fetch(`${debugUrl}/debug/vars/counters`, { signal: AbortSignal.timeout(5_000) });
+    return (await answer.json()) as { reloads: number; deployments: number };
+  });
+  const sums = { reloads: 0, deployments: 0 };
+  for (const { reloads, deployments } of await Promise.all(counters)) {
+    sums.reloads += reloads;
+    sums.deployments += deployments;
+  }
+  return sums;
 }
 
 function rounded(ms: number): number {

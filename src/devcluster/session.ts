@@ -13,14 +13,15 @@ import { type AddressBlock, takeAddresses } from "./addresses.ts";
 import { type ApiObject, type EmbeddedApi, startEmbeddedApi } from "./api/index.ts";
 import { createAuthority, writeIdentity } from "./certificates.ts";
 import { DevPod } from "./pods.ts";
-import { ProcessKeeper, type RunningProcess } from "./processes.ts";
-import { hapticCommand } from "./program.ts";
+import { controllerNames, DevController } from "./controllers.ts";
+import { ProcessKeeper } from "./processes.ts";
 import { Workloads } from "./workloads.ts";
 
 export interface DevOptions {
   /** Folder of YAML that is applied and followed. */
   readonly manifests: string;
   readonly pods: number;
+  readonly controllers: number;
   /** `--haproxy`: a path or a version. */
   readonly haproxy: string | undefined;
   /** Port of the Kubernetes API. */
@@ -45,9 +46,6 @@ export interface DevListener {
 
 const CONFIG_API = "haproxy-haptic.org/v1alpha1";
 const NODE = "haptic-dev";
-const DEBUG_PORT = 6060;
-/** Not the usual 9090, where a Prometheus of this machine may listen on every address. */
-const METRICS_PORT = 6061;
 const TMPFS_MAGIC = 0x01021994;
 /** Time that a process has to end by itself. */
 const GRACE_MS = 5_000;
@@ -92,14 +90,26 @@ export class DevSession {
   #clearing = false;
   #client: KubeClient | undefined;
   #workloads: Workloads | undefined;
-  #controller: RunningProcess | undefined;
   #config: { readonly name: string; readonly namespace: string } | undefined;
+  readonly controllers: readonly DevController[];
   readonly pods: DevPod[] = [];
   readonly #generations = new Map<string, number>();
 
   constructor(options: DevOptions, listener: DevListener) {
     this.options = options;
     this.#listener = listener;
+    this.controllers = controllerNames(options.controllers).map(
+      (name, index) =>
+        new DevController(name, index, () => ({
+          keeper: this.#there(this.#keeper),
+          folder: this.folder,
+          kubeconfig: this.kubeconfigPath,
+          haproxy: this.haproxy.path,
+          host: this.#there(this.#addresses).api,
+          config: this.config,
+          onLine: (source, line) => this.#listener.output(source, line),
+        })),
+    );
   }
 
   get haproxy(): LocatedHaproxy {
@@ -119,17 +129,6 @@ export class DevSession {
   }
   get kubeconfigPath(): string {
     return join(this.folder, "kubeconfig");
-  }
-  /** `http://ADDRESS:PORT` of the controller's debug endpoint. */
-  get debugUrl(): string {
-    return `http://${this.#there(this.#addresses).api}:${DEBUG_PORT}`;
-  }
-  /** The controller's live page. */
-  get livePage(): string {
-    return `${this.debugUrl}/live/`;
-  }
-  get metricsUrl(): string {
-    return `http://${this.#there(this.#addresses).api}:${METRICS_PORT}/metrics`;
   }
   /** The configuration that the controller serves. */
   get config(): { readonly name: string; readonly namespace: string } {
@@ -237,49 +236,6 @@ export class DevSession {
 
   pod(name: string): DevPod {
     return this.#there(this.pods.find(({ spec }) => spec.name === name));
-  }
-
-  /** Runs the controller once; resolves with how it ended. */
-  runController(): Promise<string> {
-    const { name, namespace } = this.config;
-    const [command, ...args] = hapticCommand([
-      "run",
-      `--crd-name=${name}`,
-      `--kubeconfig=${this.kubeconfigPath}`,
-      `--agent-tls-dir=${join(this.folder, "controller-tls")}`,
-      `--haproxy=${this.haproxy.path}`,
-      `--debug-address=${this.#there(this.#addresses).api}`,
-      `--debug-port=${DEBUG_PORT}`,
-      `--metrics-port=${METRICS_PORT}`,
-      `--metrics-address=${this.#there(this.#addresses).api}`,
-    ]);
-    this.#controller = this.#there(this.#keeper).start({
-      command,
-      args,
-      channel: true,
-      environment: { ...process.env, POD_NAME: "haptic-controller", POD_NAMESPACE: namespace },
-      onLine: (line) => this.#listener.output("controller", line),
-    });
-    return this.#controller.ended;
-  }
-
-  /** Process id of the controller while it runs. */
-  get controllerPid(): number | undefined {
-    return this.#controller?.pid;
-  }
-
-  async terminateController(): Promise<void> {
-    await this.#controller?.end(GRACE_MS);
-  }
-
-  async probeController(): Promise<boolean> {
-    try {
-      const answer = await fetch(`${this.debugUrl}/readyz`, { signal: AbortSignal.timeout(1_000) });
-      await answer.arrayBuffer();
-      return answer.ok;
-    } catch {
-      return false;
-    }
   }
 
   /** Ends what is left and removes the folder (unless it shall be kept). */

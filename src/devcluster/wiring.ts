@@ -5,6 +5,7 @@ import { devClusterMachine, type DevClusterEvent } from "../../machines/devClust
 import { type ContainerRef, devContainerMachine, type DevContainerEvent } from "../../machines/devContainer.ts";
 import { type ContainerStates, devPodMachine } from "../../machines/devPod.ts";
 import { devWorkloadsMachine, type DevWorkloadsEvent } from "../../machines/devWorkloads.ts";
+import { namedController } from "./controllers.ts";
 import type { ContainerName } from "./pods.ts";
 import type { DevSession } from "./session.ts";
 
@@ -71,9 +72,9 @@ export function wireDevCluster(session: DevSession): typeof devClusterMachine {
         },
       }),
       controller: wireContainer({
-        run: () => session.runController(),
-        probe: () => session.probeController(),
-        terminate: () => session.terminateController(),
+        run: ({ container: name }) => namedController(session.controllers, name).run(),
+        probe: ({ container: name }) => namedController(session.controllers, name).probe(),
+        terminate: ({ container: name }) => namedController(session.controllers, name).terminate(),
       }),
       clear: fromPromise<void>(() => session.clear()),
     },

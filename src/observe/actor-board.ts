@@ -81,6 +81,9 @@ export class ActorBoard {
   readonly #edges = new WeakMap<Machine, ReadonlyMap<AnyTransitionDefinition, string>>();
   #listener: ((event: InspectionEvent) => void) | undefined;
 
+  /** Events that could not be told. */
+  failures = 0;
+
   constructor(source: ActorSource) {
     this.#source = source;
   }
@@ -137,7 +140,7 @@ export class ActorBoard {
     for (const [actor, name] of living) {
       systems.add(actor.system);
       if (!this.#systems.has(actor.system))
-        this.#systems.set(actor.system, actor.system.inspect({ next: (event) => this.#inspect(event) }));
+        this.#systems.set(actor.system, actor.system.inspect({ next: (event) => this.#hear(event) }));
       if (this.#sights.has(actor)) continue;
       this.#sights.set(actor, { name, passed: new Set(), edges: new Set(), steps: 0, heard: [] });
       this.#changed.add(actor);
@@ -150,6 +153,15 @@ export class ActorBoard {
     // One of the same name took its place: the page keeps it.
     const names = new Set(living.values());
     return gone.filter((name) => !names.has(name));
+  }
+
+  /** XState would end the actor that something is told of. Whatever is wrong with what is shown, what is at work goes on. */
+  #hear(event: InspectionEvent): void {
+    try {
+      this.#inspect(event);
+    } catch {
+      this.failures += 1;
+    }
   }
 
   #inspect(event: InspectionEvent): void {

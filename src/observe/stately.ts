@@ -25,8 +25,17 @@ function definitionOf(actor: AnyActorRef): string | undefined {
   });
 }
 
+/** XState tells of an actor before it can be asked for its snapshot. */
+function presentOf(actor: AnyActorRef): unknown {
+  try {
+    return actor.getSnapshot();
+  } catch {
+    return undefined;
+  }
+}
+
 function snapshotOf(snapshot: unknown): object {
-  const { status, value } = snapshot as { readonly status?: unknown; readonly value?: unknown };
+  const { status, value } = (snapshot ?? {}) as { readonly status?: unknown; readonly value?: unknown };
   return { status: status ?? "active", ...(value !== undefined && { value }), context: {} };
 }
 
@@ -48,7 +57,7 @@ export function messageOf(event: InspectionEvent, number: number): object | unde
         name: actor.id,
         parentId: parent?.sessionId,
         definition: definitionOf(actor),
-        snapshot: snapshotOf(actor.getSnapshot()),
+        snapshot: snapshotOf(presentOf(actor)),
       };
     case "@xstate.event":
       return {

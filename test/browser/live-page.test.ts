@@ -4,11 +4,14 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { test as base } from "uvu";
+import { WebSocket } from "ws";
 import * as assert from "uvu/assert";
 import { type DevCluster, startDevCluster } from "../../src/devcluster/dev.ts";
 import { testHaproxy } from "../support/parts.ts";
 import { needing } from "../support/skip.ts";
 import { findChromium, launch, watchPage } from "./chromium.ts";
+
+type Controller = DevCluster["session"]["controllers"][number];
 
 const root = resolve(import.meta.dirname, "../..");
 const haproxy = testHaproxy("3.4");
@@ -34,8 +37,36 @@ let complaints: readonly string[] = [];
 let streamed = "";
 const leave = new AbortController();
 
+/** Whose page the tests look at: the controller that leads when they begin, and the other. */
+let leader: Controller;
+let follower: Controller;
+
+async function leads({ debugUrl }: Controller): Promise<boolean> {
+  const answer = await fetch(`${debugUrl}/debug/vars/term`);
+  return ((await answer.json()) as { leading: boolean }).leading;
+}
+
+async function elected(): Promise<void> {
+  const [first, second] = cluster.session.controllers as unknown as [Controller, Controller];
+  [leader, follower] = (await leads(first)) ? [first, second] : [second, first];
+  assert.ok(await leads(leader), "one of two leads");
+  assert.not.ok(await leads(follower), "the other does not");
+}
+
+/** Stately's messages, as its tool would get them. */
+function listen(url: string): void {
+  const socket = new WebSocket(url);
+  socket.on("message", (data: Buffer) => {
+    streamed += data.toString();
+  });
+  socket.on("error", () => {});
+  leave.signal.addEventListener("abort", () => {
+    socket.terminate();
+  });
+}
+
 async function follow(url: string): Promise<void> {
-  const answer = await fetch(`${url}stream`, { signal: leave.signal });
+  const answer = await fetch(url, { signal: leave.signal });
   const decoder = new TextDecoder();
   for await (const chunk of answer.body!) streamed += decoder.decode(chunk as Uint8Array, { stream: true });
 }
@@ -49,11 +80,15 @@ async function until(what: string, condition: string, limitMs = 10_000): Promise
   }
 }
 
-async function open(width: number, height: number, colorScheme: "light" | "dark"): Promise<Page> {
-  const url = cluster.session.livePage;
+async function open(
+  width: number,
+  height: number,
+  colorScheme: "light" | "dark",
+  of: Controller = leader,
+): Promise<Page> {
   const opened = await browser.newPage({ viewport: { width, height }, colorScheme });
-  complaints = watchPage(opened, cluster.session.debugUrl);
-  await opened.goto(url);
+  complaints = watchPage(opened, of.debugUrl);
+  await opened.goto(of.livePage);
   await opened.waitForSelector('body[data-connection="live"]');
   return opened;
 }
@@ -82,6 +117,7 @@ test.before(async () => {
     {
       manifests: join(root, "examples/ingress"),
       pods: 2,
+      controllers: 2,
       haproxy,
       apiPort: 6443,
       httpPort: 8080,
@@ -94,7 +130,11 @@ test.before(async () => {
   await cluster.live.catch((error: unknown) => {
     throw new Error(`${String(error)}\n${lines.join("\n")}`, { cause: error });
   });
-  follow(cluster.session.livePage).catch(() => {});
+  await elected();
+  for (const controller of cluster.session.controllers) {
+    follow(`${controller.livePage}stream`).catch(() => {});
+    listen(`${controller.livePage}inspect`.replace("http:", "ws:"));
+  }
   browser = await launch(executable!);
   page = await open(1440, 1000, "light");
 });
@@ -193,7 +233,7 @@ test("components and edges light as events pass, and states that last no time ar
   await picture("live-charts", page, { stay: true });
 });
 
-test("a planted Secret is nowhere on the page and nowhere in the stream", async () => {
+test("a planted Secret is nowhere on the page and nowhere in the streams of both controllers", async () => {
   const encoded = Buffer.from(SECRET).toString("base64");
   cluster.session.api.objects.create({
     apiVersion: "v1",
@@ -255,11 +295,52 @@ test("what is held is named, its message is shown only when somebody asks", asyn
   assert.equal(complaints, []);
 });
 
-test("it comes back by itself when the controller was killed and is begun anew", async () => {
-  process.kill(cluster.session.controllerPid!, "SIGKILL");
+test("the leader is killed: the other's components light as soon as it has the Lease, and a change goes its way", async () => {
+  const other = await open(1440, 1000, "light", follower);
+  await other.locator("#chips", { hasText: `following ${leader.podName}` }).waitFor();
+  assert.ok(
+    await other.locator('[data-component="coordinator"].absent').count(),
+    "what belongs to a term is not there",
+  );
+  await picture("live-follower", other, { stir: false });
+  // In the page's own time: the poll of a busy test runner would count in.
+  await other.evaluate(`
+    window.litAt = 0;
+    new MutationObserver(() => {
+      const box = document.querySelector('[data-component="coordinator"]');
+      if (window.litAt === 0 && !box.classList.contains("absent")) window.litAt = Date.now();
+    }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["class"] });
+  `);
+  process.kill(leader.pid!, "SIGKILL");
   await page.waitForSelector('body[data-connection="reconnecting"]', { timeout: 10_000 });
+  await other.locator("#chips", { hasText: "leading" }).waitFor({ timeout: 20_000 });
+  const lease = cluster.session.api.objects.get({
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    name: "haptic-leader",
+    namespace: cluster.session.config.namespace,
+  });
+  const { holderIdentity, acquireTime } = lease!["spec"] as { holderIdentity: string; acquireTime: string };
+  assert.is(holderIdentity, follower.podName);
+  const litAfterMs = Number(await other.evaluate("window.litAt")) - Date.parse(acquireTime);
+  assert.ok(litAfterMs < 2_000, `lit ${litAfterMs} ms after it took the Lease`);
+  await other.locator('[data-component="coordinator"]:not(.absent)').waitFor();
+  scale(5);
+  await other
+    .locator('#lives li[data-state="in force"]', { hasText: "endpointSlices" })
+    .first()
+    .waitFor({ timeout: 10_000 });
+  assert.ok(
+    lines.some((line) => line.startsWith(`${leader.name} ended`)),
+    lines.slice(-10).join("\n"),
+  );
+  await other.close();
+});
+
+test("the killed one's page comes back by itself, and follows", async () => {
   await page.waitForSelector('body[data-connection="live"]', { timeout: 60_000 });
-  await page.locator("#chips", { hasText: "leading" }).waitFor({ timeout: 20_000 });
+  await page.locator("#chips", { hasText: `following ${follower.podName}` }).waitFor({ timeout: 20_000 });
+  [leader, follower] = [follower, leader];
 });
 
 test("laptop and phone, light and dark: nothing runs over, keys reach everything", async () => {

@@ -86,7 +86,14 @@ function cluster(lifeBreaks = false): {
   });
   const actor = createActor(machine, {
     clock,
-    input: { pods: ["a", "b"], backoffMs: () => 0, settledMs: 60_000, patienceMs: 30_000 },
+    input: {
+      pods: ["a", "b"],
+      controllers: ["controller"],
+      backoffMs: () => 0,
+      controllerBackoffMs: () => 5_000,
+      settledMs: 60_000,
+      patienceMs: 30_000,
+    },
   });
   actor.on("*", (event) => {
     log.push([event.type, "step" in event ? event.step : "message" in event ? event.message : ""].join(" ").trim());
@@ -241,7 +248,14 @@ modelTests({
   machine: devClusterMachine,
   callbacks: ["api"],
   timersByEvent: true,
-  input: { pods: ["a", "b"], backoffMs: () => 0, settledMs: 1_000, patienceMs: 30_000 },
+  input: {
+    pods: ["a", "b"],
+    controllers: ["controller"],
+    backoffMs: () => 0,
+    controllerBackoffMs: () => 5_000,
+    settledMs: 1_000,
+    patienceMs: 30_000,
+  },
   events: [
     { type: "CLUSTER.STOP" },
     { type: "xstate.done.actor.prepare" },
@@ -258,6 +272,7 @@ modelTests({
     podChanged("b", true, false),
     podChanged("b", false, true),
     controllerChanged("ready"),
+    controllerChanged("waiting"),
     controllerChanged("stopped"),
     { type: "xstate.after.patience.devCluster.up.running.settling" },
     { type: "xstate.after.grace.devCluster.up.running.stopping" },
@@ -266,12 +281,12 @@ modelTests({
   ],
   key: ({
     states,
-    controller,
+    phases,
   }: {
     states: Record<string, { ready: boolean; stopped: boolean }>;
-    controller: string;
+    phases: Record<string, string>;
   }) => ({
-    controller,
+    controller: ["ready", "stopped"].includes(phases["controller"] ?? "") ? phases["controller"] : "starting",
     pods: Object.entries(states)
       .map(([name, { ready, stopped }]) => `${name} ${ready ? "ready" : stopped ? "stopped" : "starting"}`)
       .sort(),

@@ -9,7 +9,6 @@ modelTests({
     { type: "xstate.done.actor.render", output: { planId: "p2", message: "" } },
     { type: "xstate.done.actor.render", output: { planId: "", message: "the template failed" } },
     { type: "xstate.error.actor.render", error: "no configuration serves" },
-    { type: "xstate.after.rest.warmer.resting" },
   ],
   key: (context) => context,
 });

@@ -106,6 +106,23 @@ test("a killed leader is followed when its Lease has run out, not before; what c
   await replicas.close();
 });
 
+test("a leader that is killed before a pod was told what it runs: its successor knows, and reloads nothing", async () => {
+  const replicas = await begin(14);
+  const leader = theLeader(replicas);
+  const { reloads } = replicas.agent();
+  replicas.world.setObject("a", 2);
+  await replicas.advance(200);
+  assert.is(replicas.agent().applied, replicas.world.wanted().id);
+  assert.is.not(replicas.agent().blobOf, replicas.agent().applied, "the pod cannot say");
+  leader.kill();
+  replicas.world.setObject("a", 3);
+  await replicas.advance(40_000);
+  assert.is.not(theLeader(replicas), leader);
+  assert.is(replicas.agent().applied, replicas.world.wanted().id);
+  assert.is(replicas.agent().reloads, reloads);
+  await replicas.close();
+});
+
 test("a container that was started again takes the Lease of its former life back once it is warm", async () => {
   const replicas = await begin(5);
   const leader = theLeader(replicas);

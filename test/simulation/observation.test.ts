@@ -1,6 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { edges } from "../../src/observe/page/map-data.js";
+import { messageOf } from "../../src/observe/index.ts";
 import type { RenderLife } from "../../src/observe/index.ts";
 import { startWorld } from "./world.ts";
 import type { World } from "./world.ts";
@@ -283,6 +284,29 @@ test("metrics count renders, deployments, applies and refusals", async () => {
   assert.ok(value("haptic_reconciliation_total") >= 2);
   assert.is(value('haptic_deploy_apply_total{pod="haptic/one",mode="reload"}'), 1);
   assert.is(value('haptic_resource_count{type="things"}'), 2);
+  await world.close();
+});
+
+test("whoever inspects disturbs nothing: actors come while Stately's tool listens, or while a listener fails", async () => {
+  const world = await begun(77);
+  const { feed } = world.controller.observation;
+  const messages: string[] = [];
+  let count = 0;
+  const leave = feed.inspect((event) => {
+    messages.push(JSON.stringify(messageOf(event, (count += 1))) ?? "");
+  });
+  const leaveToo = feed.inspect(() => {
+    throw new Error("a listener failed");
+  });
+  world.addPod("three");
+  world.setObject("a", 2);
+  await world.advance(3_000);
+  assert.equal(world.controller.faults(), []);
+  assert.is(world.agents.get("three")?.applied, world.wanted().id);
+  assert.ok(messages.some((message) => message.includes('"@xstate.actor"')));
+  assert.not.ok(messages.join("").includes(SECRET));
+  leave();
+  leaveToo();
   await world.close();
 });
 

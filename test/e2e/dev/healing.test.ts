@@ -18,6 +18,7 @@ test.before(async () => {
     {
       manifests: join(resolve(import.meta.dirname, "../../.."), "examples/ingress"),
       pods: 2,
+      controllers: 1,
       haproxy,
       apiPort: 6443,
       httpPort: 8080,
@@ -128,7 +129,7 @@ for (const container of ["agent", "haproxy"] as const satisfies readonly Contain
 
 test("the controller killed: traffic goes on through both pods, and its successor carries on", async () => {
   const traffic = [lane(0, "demo.localhost"), lane(1, "demo.localhost")];
-  process.kill(cluster.session.controllerPid!, "SIGKILL");
+  process.kill(cluster.session.controllers[0]!.pid!, "SIGKILL");
   const host = createHost();
   await Promise.all([serves(0, host, 20_000), serves(1, host, 20_000)]);
   for (const { failed, failures } of await Promise.all(traffic.map((one) => one.stop()))) {

@@ -1,0 +1,9 @@
+// runner: limit 240 s
+import { test } from "uvu";
+import { isolated } from "../harness/isolation.ts";
+import { apiServers } from "../harness/planes.ts";
+import { electionProof } from "./election.ts";
+
+electionProof(test, await isolated(import.meta.filename), apiServers.embedded);
+
+test.run();
