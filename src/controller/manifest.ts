@@ -139,6 +139,8 @@ export function deltaDelivery(plan: RenderPlan, baseline: RenderPlan, pod: PodSt
       changed,
       removed: [...diff.removed],
       ops: reload ? [] : [...diff.ops],
+      // Where the reload has to wait for its interval, endpoints do not wait for it.
+      in_place_ops: reload && diff.inPlaceOps.length <= LIMITS.opsPerBatch ? [...diff.inPlaceOps] : [],
       mode: reload ? "reload" : "auto",
     },
     parts,

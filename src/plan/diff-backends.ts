@@ -89,8 +89,10 @@ function changed(before: PlanBackend, after: PlanBackend, next: RenderPlan, ledg
     }
   }
   for (const gone of old.keys()) {
-    if (isPlainName(gone)) ledger.add("remove", removeServerOps(after.record.name, gone, ledger.waitMs));
-    else ledger.reload(`${name}, server ${JSON.stringify(gone)} is gone and its name cannot be used at run time`);
+    if (isPlainName(gone)) {
+      ledger.add("remove", removeServerOps(after.record.name, gone, ledger.waitMs));
+      ledger.stopInPlace(after.record.name, gone);
+    } else ledger.reload(`${name}, server ${JSON.stringify(gone)} is gone and its name cannot be used at run time`);
   }
 }
 

@@ -38,11 +38,13 @@ export function diffPlans(next: RenderPlan, baseline: RenderPlan | undefined, op
       verdict: "reload",
       reasons: [why],
       ops: [],
+      inPlaceOps: [],
       changed: [...next.files.entries()].map(([, file]) => file),
       removed: [],
     };
   }
-  if (baseline.id === next.id) return { verdict: "noop", reasons: [], ops: [], changed: [], removed: [] };
+  if (baseline.id === next.id)
+    return { verdict: "noop", reasons: [], ops: [], inPlaceOps: [], changed: [], removed: [] };
 
   const ledger = new Ledger(
     versionNumber(options.haproxyVersion),
@@ -67,7 +69,8 @@ export function diffPlans(next: RenderPlan, baseline: RenderPlan | undefined, op
     ledger.reload(`${ledger.backendChanges} backends come or go, more than ${maxBackends}`);
 
   const reasons = ledger.reasons;
-  if (reasons.length > 0) return { verdict: "reload", reasons, ops: [], changed, removed };
+  const inPlaceOps = ledger.count > maxOps ? [] : ledger.inPlace();
+  if (reasons.length > 0) return { verdict: "reload", reasons, ops: [], inPlaceOps, changed, removed };
   const ops = ledger.ops();
-  return { verdict: ops.length > 0 ? "runtime" : "file_only", reasons: [], ops, changed, removed };
+  return { verdict: ops.length > 0 ? "runtime" : "file_only", reasons: [], ops, inPlaceOps, changed, removed };
 }

@@ -30,6 +30,7 @@ export class Ledger {
   readonly #reasons: string[] = [];
   #moreReasons = 0;
   readonly #stages = new Map<Stage, Op[]>(STAGES.map((stage) => [stage, []]));
+  readonly #stopped: Op[] = [];
   #count = 0;
 
   constructor(version: number, supported: ReadonlySet<OpKind>, loaded: LoadedFiles | undefined, waitMs: number) {
@@ -64,5 +65,19 @@ export class Ledger {
 
   ops(): Op[] {
     return STAGES.flatMap((stage) => this.#stages.get(stage) as Op[]);
+  }
+
+  /** A server of a backend that stays is gone: until a reload removes it, it takes no traffic. */
+  stopInPlace(backend: string, server: string): void {
+    this.#stopped.push({ kind: "server_disable", backend, server });
+  }
+
+  /**
+   * What may run while a reload is awaited: servers of backends that are there before and after it. The reload makes up for
+   * what cannot be done, and for the order in which this comes to a worker that is behind.
+   */
+  inPlace(): Op[] {
+    const ops = [...(this.#stages.get("servers") as Op[]), ...(this.#stages.get("stop") as Op[]), ...this.#stopped];
+    return ops.every((op) => this.#supported.has(op.kind)) ? ops : [];
   }
 }

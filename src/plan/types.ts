@@ -124,6 +124,8 @@ export interface PlanDiff {
   /** Why a reload is needed, each naming object or section (empty for other verdicts). */
   readonly reasons: readonly string[];
   readonly ops: readonly Op[];
+  /** What may run at once where a reload is needed and has to wait: servers of backends that stay. */
+  readonly inPlaceOps: readonly Op[];
   /** Files whose content changed or appeared, and paths that are gone. */
   readonly changed: readonly PlanFile[];
   readonly removed: readonly string[];

@@ -52,6 +52,7 @@ export interface ClusterOptions {
 
 export interface Counters {
   readonly applies: number;
+  readonly appliesByMode: Readonly<Record<string, number>>;
   readonly reloads: number;
   readonly checks: number;
   readonly renders: number;

@@ -45,12 +45,6 @@ export function trends(
   });
 }
 
-export interface LogLine {
-  readonly source: string;
-  readonly level: number;
-  readonly text: string;
-}
-
 /** Lines of the product at level `warn` and above, by source, level and message. */
 export function complaints(lines: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();

@@ -56,8 +56,8 @@ function settings(): Settings {
 
 const PODS = 2;
 const GOALS = { growth: 0.05, stallMs: 50 } as const;
-/** Of a full run; of a shorter one a quarter. */
-const WARM_UP_SECONDS = 150;
+/** Code, maps and buffers take their size in the first minutes. Of a short run it is the first half. */
+const WARM_UP_SECONDS = 300;
 const SAMPLE_SECONDS = 15;
 const MIB = 1 << 20;
 const LOADED = 3;
@@ -186,7 +186,7 @@ async function soak(): Promise<boolean> {
   const { late } = await cluster.backends.report();
   const after = await cluster.counters();
 
-  const warmUp = Math.min(WARM_UP_SECONDS, (wanted.minutes * 60) / 4);
+  const warmUp = Math.min(WARM_UP_SECONDS, (wanted.minutes * 60) / 2);
   const rss = trends(samples, warmUp, (memory) => memory.rss);
   const heap = trends(samples, warmUp, (memory) => memory.heapUsed);
   const told = [...complaints(cluster.lines.slice(linesBefore))].toSorted((a, b) => b[1] - a[1]);

@@ -87,4 +87,26 @@ export function reloadProof(base: Test, network: Network, version: HaproxyVersio
     assert.equal(await cluster.workerPids(), pids);
     assert.is((await cluster.counters()).reloads, reloads);
   });
+
+  test(`${version}: while a reload waits for its interval, endpoints of what is served move at once`, async () => {
+    const seen = (): Promise<number[]> => Promise.all(cluster.pods.map((_, pod) => cluster.reloadsOf(pod)));
+    const scheduled = async (): Promise<number> => (await cluster.counters()).appliesByMode["scheduled"] ?? 0;
+    const report = await underLoad(cluster, { host: HOST, pauseMs: 8 }, async () => {
+      await cluster.apply(...(await hostObjects(cluster, "loads", "loads.example")));
+      await served(cluster, "loads.example", { limitMs: 15_000 });
+      const before = await scheduled();
+      await cluster.apply(...(await hostObjects(cluster, "waits", "waits.example")));
+      await until("its reload waits", async () => (await scheduled()) >= before + cluster.pods.length);
+      const reloads = await seen();
+      const [moved] = await cluster.newEndpoints(NAME, 1);
+      await cluster.setEndpoints(NAME, [moved!]);
+      await served(cluster, HOST, { by: moved!.pod, limitMs: 4_000 });
+      assert.equal(await seen(), reloads, "nothing was reloaded for it");
+      await served(cluster, "waits.example", { limitMs: 15_000 });
+      await cluster.settled();
+      await served(cluster, HOST, { by: moved!.pod });
+    });
+    assert.is(report.failed, 0, [...report.failures, ...report.parts, cluster.tail()].join("\n"));
+    assert.equal(await cluster.faults(), []);
+  });
 }

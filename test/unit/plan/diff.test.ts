@@ -234,6 +234,27 @@ test("before 3.4, for a structural backend and for a profile that is not loaded,
   assert.is(diff(next, {}).verdict, "runtime");
 });
 
+test("beside a reload, servers of backends that stay change in place; nothing is deleted, and new backends wait", () => {
+  const server = (name: string, port: number) => ({ name, address: "10.0.0.1", port });
+  const before = plan({
+    backends: { a: { servers: [server("s1", 1), server("s2", 2)] }, b: { servers: [server("s1", 1)] } },
+    structure: { [structureKey("frontend", "http")]: "frontend http\n    bind :80\n" },
+  });
+  const after = plan({
+    backends: { a: { servers: [server("s1", 9), server("s3", 3)] }, c: { servers: [server("s1", 1)] } },
+    structure: { [structureKey("frontend", "http")]: "frontend http\n    bind :81\n" },
+  });
+  const diff = diffPlans(after, before, OPTIONS);
+  assert.is(diff.verdict, "reload");
+  assert.equal(diff.ops, []);
+  assert.equal(
+    diff.inPlaceOps.map(({ kind, backend, server: name }) => `${kind} ${backend}/${name}`),
+    ["server_set_addr a/s1", "server_add a/s3", "server_enable a/s3", "server_disable a/s2"],
+  );
+  const poor = new Set([...ALL_OPS].filter((kind) => kind !== "server_disable"));
+  assert.equal(diffPlans(after, before, { ...OPTIONS, agentOps: poor }).inPlaceOps, [], "all of them or none");
+});
+
 test("a profile that nothing uses any more does not force a reload", () => {
   assert.is(diff({ profiles: [] }, {}).verdict, "file_only");
 });
