@@ -12,7 +12,6 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -22,6 +21,7 @@ import { dirname, join } from "node:path";
 import { AgentTreeError } from "../errors.ts";
 import { sha256 } from "./blocks.ts";
 import { decodeState, encodeState, snapshotOf, type HeldFile, type Model, type StateDocument } from "./model.ts";
+import { discard, linkTarget, readLink, turnLink } from "./links.ts";
 import { CURRENT_LINK, PRIVATE_DIR, STATE_FILE } from "./paths.ts";
 
 /** Links or small files made between two turns of the event loop. */
@@ -387,52 +387,11 @@ function offsetIn(offsets: ReadonlyMap<string, number>, block: { digest: string 
   return offset;
 }
 
-/** The last component of what a link names; undefined when there is no link. */
-function readLink(path: string): string | undefined {
-  try {
-    return linkTarget(path)?.split("/").at(-1);
-  } catch {
-    return undefined;
-  }
-}
-
-/** What a link names; undefined when there is none. Throws where the file system cannot tell. */
-function linkTarget(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "EINVAL") return undefined;
-    throw error;
-  }
-}
-
-/** Removes what is of no use any more, if the file system lets it go. */
-function discard(path: string): void {
-  try {
-    rmSync(path, { recursive: true, force: true });
-  } catch {
-    // It is only room that is lost, until the next start.
-  }
-}
-
 function readState(dir: string): StateDocument | undefined {
   try {
     const document = JSON.parse(readFileSync(join(dir, STATE_FILE), "utf8")) as StateDocument;
     return document.format === 1 ? document : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** Points a link elsewhere by one rename. A file system that fails may have done it all the same: the link itself tells. */
-function turnLink(link: string, target: string): void {
-  const next = `${link}.new`;
-  rmSync(next, { force: true });
-  symlinkSync(target, next);
-  try {
-    renameSync(next, link);
-  } catch (error) {
-    if (linkTarget(link) !== target) throw error;
   }
 }
