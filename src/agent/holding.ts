@@ -30,6 +30,8 @@ export interface HoldingOptions {
   readonly workerSocket: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** How long the running requests of what is removed are waited for; default 10 s. */
+  readonly removalGraceMs?: number;
 }
 
 /** Content of a file in the set that operations lead to. */
@@ -42,6 +44,8 @@ export class Holding {
   session: RuntimeSession | undefined;
   inventory: Inventory = EMPTY_INVENTORY;
   lastApply: ApplyResult | undefined;
+  /** Since when the removal of a name is tried, by the name: what is queued later does not lengthen its grace. */
+  readonly removalsSince = new Map<string, number>();
   /** Set by the wiring: the connection in use ended. */
   onWorkerLost: (() => void) | undefined;
   /** The worker's name of a map, certificate or crt-list of the set. */

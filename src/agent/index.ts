@@ -31,6 +31,8 @@ export interface AgentOptions extends PathFlags {
   readonly reloadIntervalMs?: number;
   /** At most 60,000 ms; default 60,000. */
   readonly reloadTimeoutMs?: number;
+  /** At most 60,000 ms; default 10,000. */
+  readonly removalGraceMs?: number;
   /** How a drain goes; `drainDefaults` where it is not given. */
   readonly drain?: Partial<DrainTiming>;
   readonly log?: Logger;
@@ -65,7 +67,8 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   mkdirSync(paths.baseDir, { recursive: true });
   const lock = await LocalLock.takeAfterWrapper(paths.localSocket);
   try {
-    const holding = new Holding({ ...paths, now });
+    const { removalGraceMs } = options;
+    const holding = new Holding({ ...paths, now, ...(removalGraceMs !== undefined && { removalGraceMs }) });
     const plans = new PlanStore(holding.tree.planPath);
     await plans.load();
     const starts = new StartDesk(holding);

@@ -3,7 +3,7 @@ import { RuntimeSession, removeBackend, removeServer } from "../haproxy/index.ts
 import type { Op } from "../plan/ops.ts";
 import type { Holding } from "./holding.ts";
 
-/** All that waits is tried at once; then each waits in turn for its requests, all together no longer than this. */
+/** All that waits is tried at once; then each waits in turn for its requests, each no longer than this in all. */
 const GRACE_MS = 10_000;
 const QUICK_MS = 5;
 const CUT_MS = 2_000;
@@ -15,19 +15,25 @@ const REPLACE_MS = 500;
  * A connection of its own, because `wait` blocks it.
  */
 export async function removePending(holding: Holding, cut: boolean, signal: AbortSignal): Promise<boolean> {
-  const { model } = holding;
+  const { model, options, removalsSince } = holding;
+  for (const name of removalsSince.keys())
+    if (!model.pendingServers.has(name) && !model.pendingBackends.has(name)) removalsSince.delete(name);
   if (model.pendingServers.size === 0 && model.pendingBackends.size === 0) return false;
+  const grace = options.removalGraceMs ?? GRACE_MS;
+  for (const name of [...model.pendingServers, ...model.pendingBackends])
+    if (!removalsSince.has(name)) removalsSince.set(name, options.now());
+  const isOverdue = (name: string): boolean => options.now() - (removalsSince.get(name) ?? 0) >= grace;
   const session = await RuntimeSession.connect(holding.options.workerSocket);
   const stop = (): void => session.close();
   signal.addEventListener("abort", stop, { once: true });
   try {
-    const deadline = holding.options.now() + (cut ? CUT_MS : GRACE_MS);
+    const deadline = options.now() + (cut ? CUT_MS : grace);
     // HAProxy takes whole milliseconds only.
-    for (const wait of [() => QUICK_MS, () => Math.max(QUICK_MS, Math.ceil(deadline - holding.options.now()))]) {
+    for (const wait of [() => QUICK_MS, () => Math.max(QUICK_MS, Math.ceil(deadline - options.now()))]) {
       for (const name of Array.from(holding.model.pendingServers)) {
         // An apply may have made a new server of this name meanwhile.
         if (!holding.model.pendingServers.has(name)) continue;
-        note(holding, name, await removeServer(session, name, wait(), cut));
+        note(holding, name, await removeServer(session, name, wait(), cut || isOverdue(name)));
       }
       for (const name of Array.from(holding.model.pendingBackends)) {
         if (!holding.model.pendingBackends.has(name)) continue;

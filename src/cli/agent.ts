@@ -34,6 +34,7 @@ const usage = `Usage: haptic agent [flags]            serve until SIGTERM, SIGUS
   --tls-client-name NAME       DNS name in the controller's certificate; needed to serve
   --reload-interval-min TIME   least time between two reloads, to 60s  (5s)
   --reload-timeout TIME        time for HAProxy's verdict, to 60s      (60s)
+  --removal-grace TIME         for running requests of removed servers, to 60s (10s)
   --haproxy PATH               prepare: the haproxy binary             (haproxy)
   --verify                     state: hash the files and ask the worker again
 `;
@@ -53,6 +54,7 @@ const flagTypes = {
   "tls-client-name": { type: "string" },
   "reload-interval-min": { type: "string" },
   "reload-timeout": { type: "string" },
+  "removal-grace": { type: "string" },
   haproxy: { type: "string" },
   verify: { type: "boolean" },
 } as const;
@@ -131,6 +133,7 @@ export const command: Command = {
       throw new UsageError("--tls-client-name is missing", "e.g. haptic-controller-tls.haptic.svc");
     const interval = upToAMinute("--reload-interval-min", flags["reload-interval-min"]);
     const timeout = upToAMinute("--reload-timeout", flags["reload-timeout"]);
+    const grace = upToAMinute("--removal-grace", flags["removal-grace"]);
     const agent = await runAgent({
       ...pathFlags,
       tlsDir: flags["tls-dir"] ?? "/etc/haptic/agent-tls/..data",
@@ -141,6 +144,7 @@ export const command: Command = {
       ...(flags.listen === undefined ? {} : { listen: flags.listen }),
       ...(interval === undefined ? {} : { reloadIntervalMs: interval }),
       ...(timeout === undefined ? {} : { reloadTimeoutMs: timeout }),
+      ...(grace === undefined ? {} : { removalGraceMs: grace }),
     });
     await stopSignal();
     await agent.close();

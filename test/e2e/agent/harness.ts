@@ -60,6 +60,7 @@ export interface PodOptions {
   readonly identities: Identities;
   readonly name: string;
   readonly reloadIntervalMs?: number;
+  readonly removalGraceMs?: number;
   /** Without the agent: a test starts its own. */
   readonly withoutAgent?: boolean;
   readonly port?: number;
@@ -115,6 +116,7 @@ export async function startPod(options: PodOptions): Promise<Pod> {
         tlsDir: options.identities.agentDir,
         tlsClientName: CLIENT_NAME,
         reloadIntervalMs: options.reloadIntervalMs ?? 0,
+        ...(options.removalGraceMs !== undefined && { removalGraceMs: options.removalGraceMs }),
         log: pino({ level: "debug" }, log),
         now: () => performance.timeOrigin + performance.now(),
         monotonic: () => performance.now(),

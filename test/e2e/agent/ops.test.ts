@@ -16,6 +16,7 @@ import {
   startServers,
   until,
   type Pod,
+  type PodOptions,
 } from "./harness.ts";
 
 const root = scratch("ops");
@@ -70,8 +71,10 @@ function filesOf(world: World): Record<string, string> {
 async function start(
   version: "3.4" | "3.2" | "3.0",
   address: string,
+  more: Partial<PodOptions> = {},
 ): Promise<{ pod: Pod; controller: TestController; world: World }> {
-  const pod = await startPod({ binary: testHaproxy(version)!, address, identities, name: `ops-${version}-${address}` });
+  const name = `ops-${version}-${address}`;
+  const pod = await startPod({ binary: testHaproxy(version)!, address, identities, name, ...more });
   pods.push(pod);
   const controller = new TestController(pod.client);
   const world: World = {
@@ -321,6 +324,42 @@ check34("a removal waits for a running request and never delays the answer", asy
   ]);
   assert.ok(result.ok && result.timing.total_ms < 300, JSON.stringify(result.timing));
   assert.equal(await running, { status: 200, body: "9009" });
+  await until("the server is removed", async () => !(await pod.runtime("show servers state one")).includes(" slow "));
+  await slow.close();
+});
+
+check34("a request that does not end is ended after its grace, although more is removed all the time", async () => {
+  const slow = await startServers("127.93.0.3", [9009], 60_000);
+  const { pod, controller, world } = await start("3.4", "127.93.8.1", { removalGraceMs: 1_000 });
+  const at = { backend: "one", server: "slow" };
+  await controller.change(filesOf(world), [
+    { kind: "server_add", ...at, address: "127.93.0.3", port: 9009 },
+    { kind: "server_enable", ...at },
+    { kind: "server_disable", backend: "one", server: "s1" },
+  ]);
+  const running = get(pod.address, "one.example").then(
+    ({ status }) => status,
+    () => 0,
+  );
+  await until("the request runs", async () => (await pod.runtime("show sess")).includes("127.93.0.3"));
+  await controller.change(filesOf(world), [
+    { kind: "server_enable", backend: "one", server: "s1" },
+    { kind: "server_disable", ...at },
+    { kind: "server_del", ...at },
+  ]);
+  let ended = false;
+  void running.then(() => (ended = true));
+  // Each of these begins the removals anew.
+  for (let turn = 0; !ended; turn++) {
+    assert.ok(turn < 200, "the request still runs");
+    const other = { backend: "two", server: `t${turn}` };
+    await controller.change(filesOf(world), [{ kind: "server_add", ...other, address: upstream, port: 9002 }]);
+    await controller.change(filesOf(world), [
+      { kind: "server_disable", ...other },
+      { kind: "server_del", ...other },
+    ]);
+  }
+  assert.is.not(await running, 200);
   await until("the server is removed", async () => !(await pod.runtime("show servers state one")).includes(" slow "));
   await slow.close();
 });

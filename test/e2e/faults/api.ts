@@ -13,7 +13,7 @@ import { Cluster, CONFIG, until } from "../harness/cluster.ts";
 import { ask, hostObjects, served } from "../harness/hosts.ts";
 import type { Network } from "../harness/isolation.ts";
 import { type LoadReport, underLoad } from "../harness/load.ts";
-import { type ApiChoice, apiServers } from "../harness/planes.ts";
+import type { ApiChoice } from "../harness/planes.ts";
 import { extent, OUTAGE_MS } from "./extent.ts";
 import { routed } from "./route.ts";
 
@@ -46,9 +46,7 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
     api.missing ??
     (testHaproxy("3.4") === undefined ? "needs HAProxy 3.4, which could not be installed here" : undefined);
   const test = needing(base, missing);
-  /** In CI each plane shows a part of it. */
   const part = extent(test);
-  const isReal = api === apiServers.real;
   let cluster: Cluster;
   let relay: TcpRelay;
   let hosts = 0;
@@ -151,7 +149,7 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
     assert.equal(await cluster.workerPids(), pids, "no worker was replaced");
   });
 
-  part(isReal)(`${api.name}: away for a while it disturbs no traffic; what changes afterwards is served`, async () => {
+  part(false)(`${api.name}: away for a while it disturbs no traffic; what changes afterwards is served`, async () => {
     unharmed(
       await underLoad(cluster, { host: HOST }, async () => {
         const away = cluster.api.outage(OUTAGE_MS);
@@ -162,7 +160,7 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
     );
   });
 
-  part(!isReal)(
+  part(false)(
     `${api.name}: a history that is compacted away is read anew, and what happened meanwhile is served`,
     async () => {
       const lists = async (): Promise<number> => {
@@ -252,7 +250,7 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
     },
   );
 
-  part(isReal)(
+  part(true)(
     `${api.name}: forbidden to read one type it keeps that type's last objects, the others go on; it is named, and heals`,
     async () => {
       unharmed(
@@ -271,7 +269,7 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
     },
   );
 
-  part(!isReal)(
+  part(false)(
     `${api.name}: forbidden to read one type from the start it renders nothing, the last good set serves; it is named, and heals`,
     async () => {
       unharmed(

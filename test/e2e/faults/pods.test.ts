@@ -114,7 +114,7 @@ const healed = async (by: string, ...more: readonly string[]): Promise<void> => 
 };
 
 for (const victim of ["worker", "master"] as const) {
-  part(victim === "worker")(
+  part(false)(
     `a HAProxy ${victim} that crashes harms its own pod alone; it is started again, with what changed meanwhile`,
     async () => {
       const [wounded] = cluster.pods;
@@ -272,7 +272,7 @@ function controllerClock(): number {
 }
 
 for (const seconds of [HOUR, -HOUR]) {
-  clockPart(seconds === HOUR)(
+  clockPart(false)(
     `a clock that is stepped by ${seconds / HOUR} h, for one process at a time, changes nothing`,
     async () => {
       const pids = await cluster.workerPids();
