@@ -1,5 +1,6 @@
 /** A real agent process for tests that kill it: argv = base directory, listen address, TLS directory, log file. */
 import { createWriteStream } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { pino } from "pino";
 import { runAgent } from "../../../src/agent/index.ts";
 import { CLIENT_NAME } from "./harness.ts";
@@ -15,3 +16,5 @@ await runAgent({
   now: () => performance.timeOrigin + performance.now(),
   monotonic: () => performance.now(),
 });
+// It will be killed, and the next one shall start sooner.
+flushCompileCache();

@@ -111,6 +111,7 @@ check(
         {
           execArgv: ["--disallow-code-generation-from-strings", "--disable-proto=throw"],
           stdio: "ignore",
+          env: { ...process.env, NODE_COMPILE_CACHE: join(root, "compile-cache") },
         },
       );
       let state: AgentState | undefined;
