@@ -341,7 +341,7 @@ check34("a request that does not end is ended after its grace, although more is 
     ({ status }) => status,
     () => 0,
   );
-  await until("the request runs", async () => (await pod.runtime("show sess")).includes("127.93.0.3"));
+  await until("the request runs", async () => (await pod.runtime("show sess")).includes("srv=slow"));
   await controller.change(filesOf(world), [
     { kind: "server_enable", backend: "one", server: "s1" },
     { kind: "server_disable", ...at },

@@ -320,10 +320,11 @@ check(
 );
 
 check("a scheduled set that HAProxy refuses is rolled back to what runs", async () => {
-  const { pod, controller } = await start({ reloadIntervalMs: 600 });
+  const { pod, controller } = await start({ reloadIntervalMs: 4_000 });
   const first = await controller.load(one);
   assert.is((await controller.load(broken)).mode, "scheduled");
-  await until("the reload is refused", async () => (await pod.client.state()).applied_plan_id === first.plan_id, 4000);
+  const isBack = async (): Promise<boolean> => (await pod.client.state()).applied_plan_id === first.plan_id;
+  await until("the reload is refused", isBack, 30_000);
   assert.is(current(pod), one["haproxy.cfg"]);
   assert.is((await pod.client.state()).haproxy!.worker_pid, first.haproxy!.worker_pid);
 });
