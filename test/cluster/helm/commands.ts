@@ -6,9 +6,12 @@ export interface HelmCommand {
   readonly line: string;
   /** Lines come in any order. */
   readonly unordered?: true;
+  /** Refused by both is not good enough. */
+  readonly succeeds?: true;
 }
 
 const helm = (line: string): HelmCommand => ({ program: "helm", line: `${line} --namespace hns` });
+const must = (line: string): HelmCommand => ({ ...helm(line), succeeds: true });
 const kubectl = (line: string): HelmCommand => ({ program: "kubectl", line: `${line} --namespace hns` });
 
 const content =
@@ -17,7 +20,7 @@ const content =
 export const commands: readonly HelmCommand[] = [
   // a release is made
   helm("install demo chart --create-namespace --dry-run=server"),
-  helm("install demo chart --create-namespace --wait --timeout 30s"),
+  must("install demo chart --create-namespace --wait --timeout 30s"),
   helm("install demo chart"),
   helm("list"),
   { ...helm("status demo"), unordered: true },
@@ -34,11 +37,11 @@ export const commands: readonly HelmCommand[] = [
   ),
   kubectl("get cm demo-before demo-after"),
   kubectl("get crd panels.helm.demo.io -o jsonpath={.metadata.managedFields[*].manager}"),
-  helm("test demo"),
+  must("test demo"),
 
   // it changes
   kubectl("create cm looked-up --from-literal=x=y"),
-  helm("upgrade demo chart --set color=green --wait --timeout 30s"),
+  must("upgrade demo chart --set color=green --wait --timeout 30s"),
   kubectl("get cm demo-settings demo-before -o jsonpath={.items[*].data}"),
   kubectl("get panel demo -o jsonpath={.spec.color}/{.metadata.generation}"),
   helm("upgrade demo chart --set color=pink"),
@@ -49,7 +52,7 @@ export const commands: readonly HelmCommand[] = [
   helm("upgrade demo chart --set color=blue --set settings.b=null"),
   kubectl(content),
   kubectl("get cm demo-settings -o jsonpath={.data}"),
-  helm("rollback demo 2 --wait --timeout 30s"),
+  must("rollback demo 2 --wait --timeout 30s"),
   kubectl("get panel demo -o jsonpath={.spec.color}/{.metadata.generation}"),
   helm("history demo"),
   helm("upgrade demo chart --set deployment=true --wait --timeout 2s"),
@@ -66,15 +69,15 @@ export const commands: readonly HelmCommand[] = [
   helm("list --all"),
 
   // the older way, without server-side apply
-  helm("install older chart --server-side=false --skip-crds"),
+  must("install older chart --server-side=false --skip-crds"),
   helm("upgrade older chart --server-side=false --set color=green --set deployment=true"),
   kubectl("get cm older-settings -o yaml --show-managed-fields"),
   kubectl("get panel older -o jsonpath={.spec}{.metadata.managedFields[*].operation}"),
-  helm("rollback older 1"),
-  helm("uninstall older --wait --timeout 30s"),
+  must("rollback older 1"),
+  must("uninstall older --wait --timeout 30s"),
 
   // it goes
-  helm("uninstall demo --keep-history"),
+  must("uninstall demo --keep-history"),
   helm("list --all"),
   helm("uninstall demo --wait --timeout 30s"),
   helm("uninstall demo"),
@@ -84,10 +87,10 @@ export const commands: readonly HelmCommand[] = [
   kubectl("get crd panels.helm.demo.io -o name"),
 
   // the product's own chart: no pod will run, but everything of it is accepted and the same
-  helm("install haptic ../../../charts/haptic"),
+  must("install haptic ../../../charts/haptic --set image.repository=example.com/haptic"),
   kubectl("get deploy,svc,cm,secret,sa,role,rolebinding,pdb,ingressclass -l app.kubernetes.io/managed-by=Helm -o name"),
   kubectl("get deploy -o yaml --show-managed-fields"),
   kubectl("get haproxytemplateconfigs,haproxytemplatelibraries"),
-  helm("upgrade haptic ../../../charts/haptic"),
-  helm("uninstall haptic --wait --timeout 30s"),
+  must("upgrade haptic ../../../charts/haptic --reuse-values"),
+  must("uninstall haptic --wait --timeout 30s"),
 ];

@@ -77,6 +77,7 @@ for (const [i, command] of commands.entries()) {
     const [embedded, real] = await Promise.all(sides.map((side) => shown(side, command)));
     assert.ok(embedded !== undefined && real !== undefined);
     assert.fixture(embedded, real);
+    if (command.succeeds === true) assert.match(real, /^exit 0\n/);
   });
 }
 
