@@ -30,7 +30,7 @@ export function integerOf(v: unknown): Integer {
 /** JSON with sorted keys. `indent` as in JSON.stringify. */
 export function jsonText(runtime: Pick<Runtime, "charge" | "chargeText">, v: unknown, indent = ""): string {
   const write = (value: unknown, margin: string, depth: number): string => {
-    runtime.charge(16);
+    runtime.charge(24);
     if (depth > 100) throw new TemplateFault("toJSON: value is nested too deeply");
     if (value === null || value === undefined) return "null";
     if (typeof value === "string") return JSON.stringify(value);
@@ -44,17 +44,17 @@ export function jsonText(runtime: Pick<Runtime, "charge" | "chargeText">, v: unk
       throw new TemplateFault(`toJSON: unsupported type ${kindOf(value)}`);
     if (ErrorValue.is(value)) return JSON.stringify(ErrorValue.message(value));
     const inner = indent === "" ? "" : `${margin}${indent}`;
-    const parts = Array.isArray(value)
-      ? value.map((item) => write(item, inner, depth + 1))
-      : sortedKeys(value).map(
-          (key) =>
-            `${JSON.stringify(String(key))}:${indent === "" ? "" : " "}${write(entryOf(value, key), inner, depth + 1)}`,
-        );
-    const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
-    if (parts.length === 0) return open + close;
-    return indent === ""
-      ? open + parts.join(",") + close
-      : `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${margin}${close}`;
+    const gap = indent === "" ? "" : `\n${inner}`;
+    const end = indent === "" ? "" : `\n${margin}`;
+    let out = "";
+    if (Array.isArray(value)) {
+      for (const item of value) out += `${out === "" ? "" : ","}${gap}${write(item, inner, depth + 1)}`;
+      return out === "" ? "[]" : `[${out}${end}]`;
+    }
+    const colon = indent === "" ? ":" : ": ";
+    for (const key of sortedKeys(value))
+      out += `${out === "" ? "" : ","}${gap}${JSON.stringify(String(key))}${colon}${write(entryOf(value, key), inner, depth + 1)}`;
+    return out === "" ? "{}" : `{${out}${end}}`;
   };
   const text = write(v, "", 0);
   runtime.chargeText(text.length);

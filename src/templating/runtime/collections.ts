@@ -311,7 +311,13 @@ export abstract class Collections extends Operations {
       this.charge(container.length >> 1);
       if (container.includes(item)) return true;
       if (typeof item !== "object" && typeof item !== "number" && typeof item !== "bigint") return false;
-      return container.some((other) => item !== null && other !== null && this.#alike(other, item));
+      if (item === null) return false;
+      for (const other of container) {
+        // Numbers that are alike were found above; a loop, since the list may be long.
+        if (typeof other === "number" && typeof item === "number") continue;
+        if (other !== null && this.#alike(other, item)) return true;
+      }
+      return false;
     }
     if (container === null) return false;
     return this.lookup(container, item, null)[1];
