@@ -77,7 +77,13 @@ export const encodingFunctions: readonly TemplateFunction[] = [
     doc: "Escapes the text for a URL's query: a blank becomes +.",
     examples: [["{{ queryEscape(\"a b&c='é'\") }}", "a+b%26c%3D%27%C3%A9%27"]],
     run: (_: Runtime, s: string) =>
-      encodeURIComponent(s.toWellFormed())
+      // A part of a character is the byte that it is.
+      s
+        .replace(/[^\ud800-\udfff]+|[\ud800-\udfff]/gu, (part) =>
+          /^[\udc80-\udcff]$/u.test(part)
+            ? `%${(part.charCodeAt(0) & 0xff).toString(16).toUpperCase()}`
+            : encodeURIComponent(part.toWellFormed()),
+        )
         .replaceAll("%20", "+")
         .replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`),
   }),

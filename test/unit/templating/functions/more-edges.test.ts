@@ -261,4 +261,11 @@ test("a set with a clock is one program: the instant is that of the run", () => 
   assert.is(run(set, { environment: { now: 5000 } }) + run(set, { environment: { now: 9000 } }), "0509");
 });
 
+test("queryEscape gives a part of a character as its byte", () => {
+  assert.is(
+    render('{{ queryEscape("h\u00e9llo"[:2]) }} {{ queryEscape("\u00e9 \u{1F600}") }}'),
+    "h%C3 %C3%A9+%F0%9F%98%80",
+  );
+});
+
 test.run();
