@@ -103,4 +103,29 @@ test("a configuration that HAProxy refuses changes nothing, is named, and clears
   await until("the condition is well again", () => condition()?.status === "True");
 });
 
+test("a misspelt field of a watched resource is refused, by the schema that the API server has, and the nearest one named", async () => {
+  const types = stage.controller().variables["types"]?.() as { alias: string; typed: boolean }[];
+  assert.ok(types.length > 0 && types.every(({ typed }) => typed), JSON.stringify(types));
+  const name = { apiVersion: "haproxy-haptic.org/v1alpha1", kind: "HAProxyTemplateConfig", name: "ingress" };
+  const config = stage.api.objects.get(name) as unknown as { spec: { haproxyConfig: { template: string } } };
+  const good = config.spec.haproxyConfig.template;
+  const line = "{% for _, ingress := range ingresses %}{{ ingress.spec.ingressClassNam }}{% end %}";
+  stage.api.objects.patch(name, { spec: { haproxyConfig: { template: `${good.trimEnd()}\n${line}\n` } } });
+  const place = `haproxy.cfg:${good.trimEnd().split("\n").length + 1}:${line.indexOf(".ingressClassNam") + 1}: `;
+  await until("the condition tells it", () => {
+    const { status } = stage.api.objects.get(name) as unknown as {
+      status: { conditions: { status: string; message: string }[] };
+    };
+    const [condition] = status.conditions;
+    return (
+      condition?.status === "False" &&
+      condition.message.startsWith(place) &&
+      condition.message.includes('did you mean "ingressClassName"?')
+    );
+  });
+  assert.is((await get(`${PREFIX}.11`, "web.example")).body, upstreams[0]);
+  stage.api.objects.patch(name, { spec: { haproxyConfig: { template: good } } });
+  await until("the fault clears", () => stage.controller().faults().length === 0);
+});
+
 test.run();

@@ -147,6 +147,12 @@ export function faultProof(base: Test, network: Network, api: ApiChoice): void {
       text: /nobody may serve this/,
     },
     {
+      what: "names a field that the API server's schema does not have",
+      edit: (good: string) => `${good}\n{% for _, i := range ingresses %}{{ i.spec.ingressClassNam }}{% end %}\n`,
+      reason: "ConfigInvalid",
+      text: /has no field ingressClassNam[^]*did you mean "ingressClassName"/,
+    },
+    {
       what: "HAProxy refuses",
       edit: (good: string) => `${good}\nbackend broken\n    no-such-keyword\n`,
       reason: "HAProxyValidationFailed",
