@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { AgentState } from "../../../src/agent/api.ts";
+import { agentPaths, askAgent } from "../../../src/agent/index.ts";
 import type { ApplyOutcome } from "../../../src/agent/client.ts";
 import type { Op } from "../../../src/plan/ops.ts";
 import { testHaproxy } from "../../support/parts.ts";
@@ -104,6 +105,7 @@ check(
     const address = "127.95.1.1";
     const pod: Pod = await startPod({ binary: binary!, address, identities, name: "victim", withoutAgent: true });
     victims.pod = pod;
+    const { localSocket } = agentPaths({ baseDir: pod.baseDir });
     const startAgent = async (): Promise<AgentState> => {
       victims.agent = fork(
         join(import.meta.dirname, "agent-process.ts"),
@@ -118,6 +120,11 @@ check(
       await until(
         "the agent is back and has brought the worker to the claimed set",
         async () => {
+          // It answers while it still brings the worker what it may lack; ready it is afterwards.
+          const health = (await askAgent(localSocket, "GET", "/health").catch(() => undefined)) as
+            | { ready?: boolean }
+            | undefined;
+          if (health?.ready !== true) return false;
           state = await pod.client.state().catch(() => undefined);
           const identity = state?.haproxy ?? undefined;
           return (
@@ -240,11 +247,17 @@ check(
       }
       tally[known === next ? "new" : "old"] += 1;
       if (acknowledged) tally.acknowledged += 1;
-      assert.equal(
-        await workerDiffers((line) => pod.runtime(line), known),
-        [],
-        `turn ${turn} (${reload ? "reload" : "operations"}, HAProxy killed: ${haproxyToo}): worker and claim differ`,
-      );
+      // A reload may be owed to the worker still.
+      let differences: string[] = [];
+      const isClaim = async (): Promise<boolean> => {
+        differences = await workerDiffers((line) => pod.runtime(line), known).catch((error: unknown) => [
+          String(error),
+        ]);
+        return differences.length === 0;
+      };
+      await until("worker and claim agree", isClaim, 20_000).catch(() => undefined);
+      const what = `turn ${turn} (${reload ? "reload" : "operations"}, HAProxy killed: ${haproxyToo})`;
+      assert.equal(differences, [], `${what}: worker and claim differ`);
       await pod.client.state({ verify: true, plan: false });
       assert.is(await tree(), known.planId, `turn ${turn}: files and claim differ`);
     }
