@@ -41,6 +41,7 @@ const EQUIVALENT: readonly (readonly [file: string, piece: RegExp, why: string])
     "plain: other values come through the lines below as they are",
   ],
   ["runtime.ts", /profile/, "only what a profile says"],
+  ["output.ts", /\$\.made\(/, "provenance: written only where it is asked for, and its unit tests hold it"],
   ["collections.ts", /isView\(list\)/, "a list taken whole is itself: another view of it does the same"],
   ["collections.ts", /index === undefined \|\| \(typeof index/, "which of two messages a bad index has"],
   [
@@ -51,7 +52,7 @@ const EQUIVALENT: readonly (readonly [file: string, piece: RegExp, why: string])
   [".", /stackTraceLimit|\bhint\b|throw new|kindOf|typeName|message|^\s*\*|^\s*\/\//, "only what a message says"],
   [
     ".",
-    /charge|newEntry|#entries|#grow|#room|#total|budget|MAX_|LOOKS|heap|weight/i,
+    /charge|newEntry|#entries|#grow|#room|#total|budget|MAX_|MOST_|LOOKS|heap|weight/i,
     "costs: test/oracle/bounds.ts and the unit tests hold them",
   ],
 ];
