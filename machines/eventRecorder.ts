@@ -9,6 +9,7 @@ import { assign, emit, fromPromise, setup } from "xstate";
 import type { ConfigLoaderEmitted } from "./configLoader.ts";
 import type { ControllerEmitted } from "./controller.ts";
 import type { CoordinatorEmitted } from "./coordinator.ts";
+import type { LeaderElectionEmitted } from "./leaderElection.ts";
 import type { PublisherEmitted } from "./publisher.ts";
 import type { RenderGateEmitted } from "./renderGate.ts";
 import type { WatcherEmitted } from "./watcher.ts";
@@ -18,6 +19,7 @@ export type EventRecorderEvent =
   | ControllerEmitted
   | CoordinatorEmitted
   | Extract<RenderGateEmitted, { type: "PLAN.REFUSED" | "GATE.RECOVERED" }>
+  | Extract<LeaderElectionEmitted, { type: "TERM.UNDISPUTED" }>
   | Extract<WatcherEmitted, { type: "WATCH.FAULTED" | "WATCH.RECOVERED" }>
   | PublisherEmitted;
 
@@ -34,6 +36,7 @@ export const eventRecorderReads = [
   "RENDER.FAILED",
   "PLAN.REFUSED",
   "GATE.RECOVERED",
+  "TERM.UNDISPUTED",
   "WATCH.FAULTED",
   "WATCH.RECOVERED",
   "PUBLICATION.WRITTEN",
@@ -83,6 +86,7 @@ export const eventRecorderMachine = setup({
         "RENDER.FAILED": "looking",
         "PLAN.REFUSED": "looking",
         "GATE.RECOVERED": "looking",
+        "TERM.UNDISPUTED": "looking",
         "WATCH.FAULTED": "looking",
         "WATCH.RECOVERED": "looking",
         "PUBLICATION.WRITTEN": "looking",

@@ -280,6 +280,9 @@ export function createController(ports: ControllerPorts): ControllerCore {
   });
   root.subscribe({
     error: (error) => {
+      // A defect that nothing here mends: /healthz says so, and the process is begun anew by whoever looks there.
+      const message = error instanceof Error ? error.message : String(error);
+      faults.state("component:controller", [{ object: "controller", reason: "ComponentFailed", message }]);
       log.error({ err: error }, "The controller's root ended");
     },
   });
@@ -320,7 +323,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
     close: async () => {
       // First the term and the Lease: another takes over while the rest ends.
       bus.publish({ type: "CONTROLLER.STOPPING" });
-      await stopped;
+      if (root.getSnapshot().status === "active") await stopped;
       observation.close();
       root.stop();
       iterations.close();

@@ -103,7 +103,10 @@ modelTests({
     held("9", "other"),
     { type: "LEASE.SEEN", lease: lease("9", "other") },
     { type: "LEASE.SEEN", lease: lease("7", "me", true) },
-    { type: "xstate.done.actor.renew", output: { kind: "renewed", lease: lease("7", "me", true), tookMs: 30 } },
+    {
+      type: "xstate.done.actor.renew",
+      output: { kind: "renewed", lease: { ...lease("7", "me", true), version: "8" }, tookMs: 30 },
+    },
     { type: "xstate.done.actor.renew", output: { kind: "lost", lease: lease("9", "other"), tookMs: 5 } },
     noAnswer("renew"),
     { type: "TERM.DEPOSED", epoch: 7 },

@@ -277,6 +277,9 @@ test("two controllers without election stand back for longer each time, and say 
   assert.ok(faults.length > 0);
   assert.match(faults[0]?.message ?? "", "another controller works on the same HAProxy pods");
   assert.ok(world.lines.some((line) => line.startsWith("Another controller works on the same HAProxy pods")));
+  const { items } = await world.api.list({ apiVersion: "events.k8s.io/v1", resource: "events" });
+  const warned = (items as unknown as { reason: string; type: string }[]).filter(({ type }) => type === "Warning");
+  assert.ok(warned.some(({ reason }) => reason === "LeadershipContested"));
   isFenced(replicas.accepted);
   await replicas.close();
 });
