@@ -111,7 +111,9 @@ class SchemaObject implements ObjectType {
     if (json === undefined) return undefined;
     let field = this.#fields.get(json);
     if (field === undefined) {
-      const optional = !(this.#schema.required ?? []).includes(json);
+      // An object within another one says what it is; a whole resource need not, as its address does.
+      const embedded = this.resource?.kind === "" && (json === "apiVersion" || json === "kind");
+      const optional = !embedded && !(this.#schema.required ?? []).includes(json);
       field = { json, type: typeOf(this.#property(json), this.#prefix + goName(json), this.#resolve), optional };
       this.#fields.set(json, field);
     }
@@ -179,8 +181,9 @@ function typeOf(given: Schema, name: string, resolve: Resolve): Type {
       return schema.items === undefined ? ANY_SLICE : { kind: "slice", element: typeOf(schema.items, name, resolve) };
     case "object":
     case undefined: {
-      if (schema.properties !== undefined) {
-        const resource = schema["x-kubernetes-embedded-resource"] === true ? { apiVersion: "", kind: "" } : undefined;
+      const embedded = schema["x-kubernetes-embedded-resource"] === true;
+      if (schema.properties !== undefined || embedded) {
+        const resource = embedded ? { apiVersion: "", kind: "" } : undefined;
         return new SchemaObject(name, name, schema, resolve, resource);
       }
       if (schema.type === undefined || schema["x-kubernetes-preserve-unknown-fields"] === true) return ANY;
