@@ -187,7 +187,7 @@ export async function readApplyBody(request: IncomingMessage, options: BodyOptio
     const declared = Number(request.headers["content-length"] ?? Number.NaN);
     if (declared > LIMITS.applyBodyBytes) throw new AgentRequestError("the body is too large", 413);
     if (declared <= WHOLE_BYTES) {
-      rest = Buffer.concat([rest, await readWhole(request)]);
+      rest = Buffer.concat([rest, await readWhole(request, declared)]);
       await consume();
     } else {
       for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -207,11 +207,18 @@ export async function readApplyBody(request: IncomingMessage, options: BodyOptio
 }
 
 /** What a small change sends: an iteration over the stream would cost more than everything else that is done with it. */
-function readWhole(request: IncomingMessage): Promise<Buffer> {
+function readWhole(request: IncomingMessage, size: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    let left = size;
+    const whole = (): void => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    request.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      left -= chunk.length;
+      // The end is told some turns later.
+      if (left <= 0) whole();
+    });
+    request.on("end", whole);
     request.on("error", reject);
     request.on("close", () => reject(new AgentRequestError("the connection ended before the body did")));
   });
