@@ -20,12 +20,12 @@ export interface ApiSettings {
   readonly manifests: string;
 }
 
-/** `mark`: text by which the watch event of the change is known. */
+/** `mark`: text by which the watch event of the change is known. `after`: milliseconds to let pass before, in fractions. */
 export type ApiOrder = { readonly id: number } & (
-  | { readonly do: "put"; readonly objects: readonly object[]; readonly mark?: string }
+  | { readonly do: "put"; readonly objects: readonly object[]; readonly mark?: string; readonly after?: number }
   | { readonly do: "status"; readonly object: object }
   | { readonly do: "delete"; readonly objects: readonly object[] }
-  | { readonly do: "line"; readonly text: string }
+  | { readonly do: "line"; readonly text: string; readonly after?: number }
   /** The Services' endpoints move, one Service after another; told as done when all has been written. */
   | { readonly do: "storm"; readonly services: readonly string[]; readonly perSecond: number; readonly seconds: number }
 );
@@ -81,6 +81,8 @@ async function storm(services: readonly string[], perSecond: number, seconds: nu
 }
 
 function obey(order: Exclude<ApiOrder, { do: "storm" }>): number {
+  // No timer is as fine.
+  for (const due = monotonic() + ((("after" in order) && order.after) || 0); monotonic() < due;);
   if (order.do === "line") {
     if (line === undefined) throw new Error("nobody listens for lines");
     const at = monotonic();

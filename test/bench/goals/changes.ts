@@ -59,7 +59,7 @@ export class Changes {
 
   /** Milliseconds from the bytes of the change on the controller's socket to the first answer that shows it. */
   async product(goal: Goal): Promise<number> {
-    const { name, probe, endpoint } = this.#next("p");
+    const { name, probe, endpoint, after } = this.#next("p");
     if (goal === "G3") {
       await this.#rig.order({ do: "put", objects: [serviceOf(name), sliceOf(name, [endpoint])] });
       await rest(250);
@@ -70,14 +70,14 @@ export class Changes {
     const host = hostOf(goal === "G1" ? `probe-${probe}` : name);
     const wanted = goal === "G2" ? "x-served-by" : `x-served-by: ${endpoint.address}\r\n`;
     const answered = this.#rig.poller.until(host, wanted, LIMIT_MS);
-    const at = await this.#rig.order({ do: "put", objects: [object], mark });
+    const at = await this.#rig.order({ do: "put", objects: [object], mark, after });
     if (at === 0) throw new Error(`nobody watched ${mark}`);
     return (await answered) - at;
   }
 
   /** The same with nothing between socket and HAProxy but one POST. */
   async floor(goal: Goal): Promise<number> {
-    const { name, probe, endpoint } = this.#next("f");
+    const { name, probe, endpoint, after } = this.#next("f");
     const { profile, map } = this.#floor;
     const at = `${endpoint.address}:${BACKEND_PORT}`;
     const entry = (service: string): string => `add map ${map} ${hostOf(name)}/ ${backendOf(service)}`;
@@ -106,15 +106,24 @@ export class Changes {
     const host = hostOf(goal === "G1" ? `probe-${probe}` : name);
     const wanted = goal === "G2" ? "x-served-by" : `x-served-by: ${endpoint.address}\r\n`;
     const answered = this.#rig.floorPoller.until(host, wanted, LIMIT_MS);
-    const sent = await this.#rig.order({ do: "line", text: `${commands.join(";")}\n` });
+    const sent = await this.#rig.order({ do: "line", text: `${commands.join(";")}\n`, after });
     return (await answered) - sent;
   }
 
-  #next(side: "p" | "f"): { name: string; probe: number; endpoint: Endpoint } {
+  /**
+   * `after`: how long the client asks already when the change comes. The client's questions are 1 to 2 ms apart: at a fixed
+   * distance from the first one all changes of one kind would wait equally long for the next.
+   */
+  #next(side: "p" | "f"): { name: string; probe: number; endpoint: Endpoint; after: number } {
     this.#number += 1;
     const number = this.#number;
     const name = `new-${side}-${number}`;
-    return { name, probe: number % PROBES, endpoint: { address: addressOf(20_000 + number), pod: `${name}-pod` } };
+    return {
+      name,
+      probe: number % PROBES,
+      endpoint: { address: addressOf(20_000 + number), pod: `${name}-pod` },
+      after: 1 + ((number * 0.618_034) % 1) * 3,
+    };
   }
 }
 

@@ -160,8 +160,7 @@ export class Rig {
   async begin(objects: readonly object[]): Promise<void> {
     const manifests = join(this.#folder, "manifests");
     mkdirSync(manifests);
-    for (const name of ["haproxytemplateconfigs", "haproxytemplatelibraries"])
-      cpSync(join(root, "crds", `${name}.yaml`), join(manifests, `${name}.yaml`));
+    cpSync(join(root, "crds"), manifests, { recursive: true });
     const config = parse(readFileSync(join(root, "examples/ingress/config.yaml"), "utf8")) as object;
     writeFileSync(join(manifests, "z-config.yaml"), stringify(config));
     writeFileSync(
