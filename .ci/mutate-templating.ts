@@ -41,7 +41,11 @@ const EQUIVALENT: readonly (readonly [file: string, piece: RegExp, why: string])
     "plain: other values come through the lines below as they are",
   ],
   ["runtime.ts", /profile/, "only what a profile says"],
-  ["output.ts", /\$\.made\(/, "provenance: written only where it is asked for, and its unit tests hold it"],
+  [
+    "output.ts",
+    /\$\.made\(|^ *: \["\$\.show\("/,
+    "provenance: written only where it is asked for, and its unit tests hold it",
+  ],
   ["collections.ts", /isView\(list\)/, "a list taken whole is itself: another view of it does the same"],
   ["collections.ts", /index === undefined \|\| \(typeof index/, "which of two messages a bad index has"],
   [

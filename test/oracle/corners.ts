@@ -282,6 +282,12 @@ function* programs(): Generator<string> {
       (h) => `{% var h any = ${h} %}{% l := []any{1} %}{% l = append(l, h...) %}{{ toJSON(l) }}`,
     ),
     "{% var b []byte %}{% b = append(b, `xyz`...) %}{{ string(b) }}",
+    "{% for _, x := range []any{1, 2.5, 4.0, 7, 9007199254740993, `a`, true} %}{{ []any{2.5, 4, `b`, 9007199254740993} contains x }},{{ []any{nil, `a`, 1.0, []any{1}} contains x }};{% end %}",
+    "{% s := `` %}{% for i in seq(300) %}{% s = s + `abcd` %}{% end %}{{ len(s) }}{{ s }}{% t := `` %}{% for i in seq(300) %}{% t = `xy` + t %}{% end %}{{ t }}",
+    ...["0x80", "0x90", "0xa0", "0xbf", "0x41"].map(
+      (second) =>
+        `{% for i := 0x7e; i < 256; i++ %}{% var b = []byte{byte(i), ${second}, 0x80, 0xbf, 65} %}{% for k, r := range string(b) %}{{ k }}:{{ r }} {% end %};{% end %}`,
+    ),
     "{% cfg.name = 1 %}",
     "{% items[0] = 1 %}",
     "{% delete(hostile, `a`) %}{{ len(cfg) }}",
