@@ -16,7 +16,7 @@ RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --no-progress
 
 FROM packages AS build
 COPY .ci/bundle.ts .ci/
-COPY bin/haptic.mjs bin/
+COPY bin/haptic.mjs bin/entrypoint.sh bin/
 COPY machines machines
 COPY src src
 RUN npm run -s build \
@@ -25,6 +25,7 @@ RUN npm run -s build \
  && cp -R bin dist package.json /image/lib/haptic/ \
  && rm -f /image/lib/haptic/dist/meta.json \
  && ln -s ../lib/haptic/bin/haptic.mjs /image/bin/haptic \
+ && mv /image/lib/haptic/bin/entrypoint.sh /image/bin/haptic-entrypoint \
  && chmod -R a+rX /image
 
 FROM ${HAPROXY_IMAGE}
@@ -41,12 +42,12 @@ USER root
 COPY --from=build /image/ /usr/local/
 COPY LICENSE /usr/local/lib/haptic/
 RUN haproxy -v && HAPTIC_EXEC=1 haptic version
-# HAPTIC_EXEC: the launcher becomes the program instead of staying beside it, so that process 1 is the program itself.
+# HAPTIC_EXEC: the launcher becomes the program instead of staying beside it.
 # Nothing is written but to what is mounted at /tmp and /etc/haproxy: the root file system may be read-only.
 ENV HAPTIC_EXEC=1 NODE_ENV=production NODE_COMPILE_CACHE=/tmp/haptic-compile-cache
 USER 65532:65532
 WORKDIR /
 # At SIGUSR1 HAProxy ends its connections before it goes; SIGTERM would cut them. Controller and agent stop at either.
 STOPSIGNAL SIGUSR1
-ENTRYPOINT ["/usr/local/bin/haptic"]
+ENTRYPOINT ["/usr/local/bin/haptic-entrypoint"]
 CMD ["help"]

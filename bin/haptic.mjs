@@ -114,7 +114,7 @@ if (!environment.NODE_COMPILE_CACHE) {
   );
 }
 const args = flags.concat([fromSource ? source : bundle], process.argv.slice(2));
-// In a container process 1 is the program itself: it hears the signals, and nothing stays in memory beside it.
+// In a container the program takes this process over: it hears the signals, and nothing stays in memory beside it.
 if (process.env.HAPTIC_EXEC === "1" && node === process.execPath && process.execve)
   process.execve(node, [node].concat(args), environment);
 const child = spawn(node, args, {

@@ -3,7 +3,7 @@
  * go under load, roll-back, uninstall. `npm run test:install` asks for 50,000 HTTP/1.1 requests in each step; CI for fewer, and leaves
  * out what takes longest.
  */
-// runner: limit 900 s
+// runner: limit 1800 s
 import { readFile } from "node:fs/promises";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import * as assert from "uvu/assert";
 import { buildImage, provideNode, realNode, type RealNode } from "../../parts/real-node.ts";
 import { needing } from "../../support/skip.ts";
 import { type LoadCounts, underLoad } from "./load.ts";
-import { variants } from "./variants.ts";
+import { foreignKinds, variants } from "./variants.ts";
 
 /** HTTP/1.1 requests in each step; given, every step is done. */
 const asked = process.env["HAPTIC_INSTALL_REQUESTS"];
@@ -135,6 +135,35 @@ interface Container {
     readonly capabilities: { readonly drop: readonly string[] };
   };
 }
+
+test("The agent tells from inside its pod what it holds and runs", async () => {
+  const [pod] = await podsOf("loadbalancer");
+  const ask = (verb: string): Promise<string> => kubectl("exec", pod!, "-c", "agent", "--", "haptic", "agent", verb);
+  assert.equal(JSON.parse(await ask("health")), { ok: true, ready: true });
+  const state = JSON.parse(await ask("state")) as { haproxy: { version: string }; files: object };
+  assert.match(state.haproxy.version, /^3\.4/);
+  assert.ok(Object.keys(state.files).includes("haproxy.cfg"));
+});
+
+test("Kinds of other projects can be had", async () => {
+  const crds = foreignKinds.map(({ group, kind, version }) => {
+    const plural = `${kind.toLowerCase()}s`;
+    const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+    return {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        group,
+        scope: "Namespaced",
+        names: { plural, kind },
+        versions: [{ name: version, served: true, storage: true, schema }],
+      },
+    };
+  });
+  await node.exec(["kubectl", "create", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: crds }));
+  await node.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all");
+});
 
 for (const { name, sets } of variants) {
   test(`The API server takes what the chart makes with ${name}`, async () => {

@@ -4,6 +4,14 @@ export interface Variant {
   readonly sets: readonly string[];
 }
 
+/** Kinds that other projects define; their CRDs here take any spec. */
+export const foreignKinds: readonly { readonly group: string; readonly kind: string; readonly version: string }[] = [
+  { group: "cert-manager.io", kind: "Issuer", version: "v1" },
+  { group: "cert-manager.io", kind: "Certificate", version: "v1" },
+  { group: "monitoring.coreos.com", kind: "PodMonitor", version: "v1" },
+  { group: "monitoring.coreos.com", kind: "ServiceMonitor", version: "v1" },
+];
+
 export const variants: readonly Variant[] = [
   { name: "its own values", sets: [] },
   {
@@ -36,6 +44,23 @@ export const variants: readonly Variant[] = [
       "config.name=mine",
       "defaultCertificate.create=false",
       "ingressClass.create=false",
+    ],
+  },
+  {
+    name: "cert-manager and an authority of the release's own, and monitors",
+    sets: [
+      "tls.source=certManager",
+      "monitoring.podMonitor.enabled=true",
+      "monitoring.serviceMonitor.enabled=true",
+      "monitoring.serviceMonitor.labels.release=prometheus",
+    ],
+  },
+  {
+    name: "cert-manager and an issuer of the cluster",
+    sets: [
+      "tls.source=certManager",
+      "tls.certManager.issuerRef.name=all",
+      "tls.certManager.issuerRef.kind=ClusterIssuer",
     ],
   },
   {
