@@ -9,7 +9,7 @@ import type { Symbol_ } from "./check/scope.ts";
 import { Statements } from "./check/statements.ts";
 import { finish, type Kind, type Steps, type UnitHost } from "./check/unit.ts";
 import { literal, type Code } from "./emit/code.ts";
-import { analyse, print } from "./emit/print.ts";
+import { analyse, print, unitEntry } from "./emit/print.ts";
 import { natives } from "./functions/registry.ts";
 import { TemplateFault } from "./runtime/faults.ts";
 import { globMatches } from "./runtime/glob.ts";
@@ -392,7 +392,7 @@ export class Compiler extends Eta {
     const bound = unit.bound.size === 0 ? "" : `let ${[...unit.bound.values()].join(", ")};\n`;
     // In parentheses V8 compiles it at once, when the set is loaded, and not in the first slice of the first render.
     const head: Code = ['"use strict";\n', TOOL_NAMES, functions, "return (function* ($) {\nlet $r;\n"];
-    const code: Code = [head, globals, bound, imports, body, "});\n"];
+    const code: Code = [head, globals, bound, unitEntry(body), imports, body, "});\n"];
     yield* analyse(code);
     const printed = yield* print(code);
     this.#printed.set(key, { text: printed.text, number: this.maps.length });

@@ -1,5 +1,6 @@
 /** Templates that would run for ever, or fill the memory, with what they end with. */
 const doubled = '{% s := "aaaaaaaa" %}{% for i in seq(20) %}{% s = s + s %}{% end %}';
+const times = (count: number, macro: string): string => `{{ ${macro}() }}`.repeat(count);
 export const runaways: readonly (readonly [name: string, template: string, message: RegExp])[] = [
   ["an endless loop", "{% for %}{% end %}", /fuel limit/],
   ["an endless loop that writes", "{% for %}x{% end %}", /fuel limit|output limit/],
@@ -18,6 +19,16 @@ export const runaways: readonly (readonly [name: string, template: string, messa
   [
     "macros that double each other",
     `{% macro A0 %}{% end %}${Array.from({ length: 60 }, (_, i) => `{% macro A${i + 1} %}{{ A${i}() }}{{ A${i}() }}{% end %}`).join("")}{{ A60() }}`,
+    /without a pause/,
+  ],
+  [
+    "long macros without loops that call each other",
+    `{% x := 0 %}{% macro E %}{% x = x + 1 %}{% end %}{% macro A %}${times(2000, "E")}{% end %}{% macro B %}${times(1000, "A")}{% end %}{% macro C %}${times(1000, "B")}{% end %}{{ C() }}`,
+    /without a pause/,
+  ],
+  [
+    "a long callback without loops",
+    `{% macro E %}{% end %}{{ len(map(seq(100000), func(x any) any { y := ""; ${"y = E();".repeat(2000)} return y })) }}`,
     /without a pause/,
   ],
   [

@@ -31,10 +31,10 @@ export abstract class Branches extends Output {
     }
   }
 
-  protected tick(at: number): Code {
+  protected tick(at: number, body: Code): Code {
     const { kind } = this.frame;
     const output = kind === "main" ? "flush" : kind === "macro" || kind === "capture" ? "keep" : "none";
-    return [this.site(at), { node: "tick", output }];
+    return [this.site(at), { node: "tick", output, body }];
   }
 
   protected *inLoop<T>(label: string | undefined, loop: boolean, js: string, steps: Steps<T>): Steps<T> {
@@ -85,7 +85,7 @@ export abstract class Branches extends Output {
         "; ; ) {\n",
         post === undefined ? "" : [`if (${again}) {\n`, post, `} else ${again} = true;\n`],
         condition === undefined ? "" : ["if (!(", condition, ")) break;\n"],
-        this.tick(n.at),
+        this.tick(n.at, body),
         body,
         "}\n}\n",
       ];
@@ -158,7 +158,7 @@ export abstract class Branches extends Output {
         checked,
         open === undefined ? "" : `const ${open} = $.loops();\n`,
         `${js}: for (let ${i} = 0, ${i}$n = ${length}; ${i} < ${i}$n; ${i}++) {\n`,
-        this.tick(n.at),
+        this.tick(n.at, body),
         open === undefined ? "" : `$.turn(${open}, ${value});\n`,
         bindings,
         body,

@@ -14,15 +14,18 @@ export interface FunctionNode {
   suspends: boolean;
   /** It calls itself, if only through others. */
   recursive: boolean;
-  /** Neither loops nor calls anything of the template: no bound is needed on its calls. */
+  /** Short, and neither loops nor calls anything of the template: no bound is needed on its calls. */
   leaf: boolean;
 }
 
 export type CodeNode =
   /** What follows belongs to this place of a template; or to none. */
   | { readonly node: "site"; readonly place: Place | undefined }
-  /** Loop turn: charges fuel, may end the slice. `output`: what becomes of long text; "none" where nothing is written. */
-  | { readonly node: "tick"; readonly output: "flush" | "keep" | "none" }
+  /**
+   * Loop turn: charges fuel for what the body is long, may end the slice. `output`: what becomes of long text; "none" where
+   * nothing is written.
+   */
+  | { readonly node: "tick"; readonly output: "flush" | "keep" | "none"; readonly body: Code }
   | { readonly node: "call"; readonly fn: FunctionNode; readonly target: Code; readonly args: Code }
   | { readonly node: "callValue"; readonly fn: Code; readonly args: Code }
   /** Host method that reads a store: its answer may be a pending read. */

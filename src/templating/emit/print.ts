@@ -4,6 +4,7 @@
  */
 import type { Place } from "../syntax/problems.ts";
 import type { Code, CodeNode, FunctionNode } from "./code.ts";
+import { LONGEST_LEAF, sizeOf, weightOf } from "./weight.ts";
 
 interface Facts {
   direct: boolean;
@@ -22,7 +23,7 @@ export function* analyse(code: Code): Generator<void, void, void> {
   for (const [fn, known] of facts) {
     fn.recursive = reaches(fn, fn, facts);
     fn.suspends = known.direct || fn.recursive;
-    fn.leaf = !known.direct && known.hands !== true && known.calls.size === 0;
+    fn.leaf = !known.direct && known.hands !== true && known.calls.size === 0 && sizeOf(fn.body) <= LONGEST_LEAF;
   }
   yield;
   for (let changed = true; changed;) {
@@ -152,7 +153,21 @@ export function* print(code: Code): Generator<void, Printed, void> {
   return { text: parts.join(""), offsets, places };
 }
 
-const LOOK = "if (--$.fuel < 0 && $.due()) yield $.slice;\n";
+/** Takes a turn's fuel, and looks at the clock where it is used up. */
+const look = (weight: number): string =>
+  `if (${weight === 0 ? "--$.fuel" : `($.fuel -= ${weight + 1})`} < 0 && $.due()) yield $.slice;\n`;
+
+/** Charges a call of the code for its length. */
+const entry = (body: Code): string => {
+  const weight = weightOf(body);
+  return weight === 0 ? "" : `$.charge(${weight});\n`;
+};
+
+/** What a unit begins with, which may be rendered often: it is charged, and may end the slice. */
+export const unitEntry =
+  (body: Code): Code =>
+  () =>
+    entry(body) + look(0);
 
 /** What a node is written as. */
 function written(node: Exclude<CodeNode, { readonly node: "site" }>): Code {
@@ -164,7 +179,7 @@ function written(node: Exclude<CodeNode, { readonly node: "site" }>): Code {
           : node.output === "keep"
             ? "if (o.length > o$n) o$n = $.settle(o);\n"
             : "",
-        LOOK,
+        look(weightOf(node.body)),
       ];
     case "call":
       return [node.fn.suspends ? "(yield* " : "", node.target, "(", node.args, node.fn.suspends ? "))" : ")"];
@@ -186,7 +201,8 @@ function written(node: Exclude<CodeNode, { readonly node: "site" }>): Code {
         // What is charged when it begins is of the place that calls it, not of what stands before the declaration.
         { node: "site", place: undefined },
         `function${node.fn.suspends ? "*" : ""} ${node.fn.js}(${node.fn.params}) {\nlet $r;\n`,
-        node.fn.recursive ? LOOK : "",
+        node.fn.leaf ? "" : entry(node.fn.body),
+        node.fn.recursive ? look(0) : "",
         node.fn.body,
         "}\n",
       ];
@@ -196,8 +212,8 @@ function written(node: Exclude<CodeNode, { readonly node: "site" }>): Code {
         : ["(() => {\nlet $r;\n", node.body, "})()"];
     case "lambda":
       return suspends(node.body)
-        ? [`$.fn(function* (${node.params}) {\nlet $r;\n`, node.body, "}, true)"]
-        : [`$.fn((${node.params}) => {\n`, node.body, "}, false)"];
+        ? [`$.fn(function* (${node.params}) {\nlet $r;\n${entry(node.body)}`, node.body, "}, true)"]
+        : [`$.fn((${node.params}) => {\n${entry(node.body)}`, node.body, "}, false)"];
     case "reference":
       return ["$.fn(", node.target, `, ${node.fn.suspends})`];
   }

@@ -210,11 +210,14 @@ export abstract class Collections extends Operations {
   }
 
   len(v: unknown): number {
-    if (typeof v === "string") return text.byteLength(v);
+    if (typeof v === "string") {
+      this.charge(v.length >> 4);
+      return text.byteLength(v);
+    }
     if (Array.isArray(v)) return v.length;
     if (v === null) return 0;
     if (v instanceof Map) return v.size;
-    if (isMap(v)) return Object.keys(v).length;
+    if (isMap(v)) return this.members(v);
     throw new TemplateFault(`${text.kindOf(v)} has no length`);
   }
 
@@ -282,7 +285,10 @@ export abstract class Collections extends Operations {
       return typeof value === "bigint" ? (value < 0n ? -1 : Number.MAX_SAFE_INTEGER) : value;
     };
     const from = bound(low, 0);
-    if (typeof v === "string") return text.sliceBytes(v, from, high === null ? null : bound(high, 0));
+    if (typeof v === "string") {
+      this.charge(v.length >> 4);
+      return text.sliceBytes(v, from, high === null ? null : bound(high, 0));
+    }
     if (v !== null && !Array.isArray(v)) throw new TemplateFault(`cannot slice ${text.kindOf(v)}`);
     const list: unknown[] = v ?? [];
     const { base, offset, length, capacity } = partOf(list);
@@ -298,6 +304,7 @@ export abstract class Collections extends Operations {
 
   contains(container: unknown, item: unknown): boolean {
     if (typeof container === "string") {
+      this.charge(container.length >> 4);
       if (typeof item === "number") return container.includes(this.toText(item));
       if (typeof item === "string") {
         if (item.isWellFormed() && container.isWellFormed()) return container.includes(item);
@@ -309,10 +316,13 @@ export abstract class Collections extends Operations {
     }
     if (Array.isArray(container)) {
       this.charge(container.length >> 1);
-      if (container.includes(item)) return true;
+      // Each element of a view is asked for on its own: a copy is looked through sooner.
+      const { base, offset, length } = partOf(container);
+      const items: readonly unknown[] = isView(container) ? base.slice(offset, offset + length) : container;
+      if (items.includes(item)) return true;
       if (typeof item !== "object" && typeof item !== "number" && typeof item !== "bigint") return false;
       if (item === null) return false;
-      for (const other of container) {
+      for (const other of items) {
         // Numbers that are alike were found above; a loop, since the list may be long.
         if (typeof other === "number" && typeof item === "number") continue;
         if (other !== null && this.#alike(other, item)) return true;

@@ -250,7 +250,14 @@ export abstract class Operations extends Budget {
     if (v instanceof Map) return v.size > 0;
     if (FloatValue.is(v)) return FloatValue.number(v) !== 0;
     if (StructValue.is(v)) return Object.values(v).some((field) => this.truthy(field));
-    return isMap(v) ? Object.keys(v).length > 0 : true;
+    return isMap(v) ? this.members(v) > 0 : true;
+  }
+
+  /** How many members a map has: they are listed for it. */
+  protected members(map: object): number {
+    const { length } = Object.keys(map);
+    this.charge(length >> 2);
+    return length;
   }
 
   same(a: unknown, b: unknown): boolean {

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { TemplateError } from "../../../src/errors.ts";
 import { drive, sliceClock } from "../../../src/templating/index.ts";
 import { runawayFiles, runaways } from "../../support/runaways.ts";
-import { compile } from "./engine.ts";
+import { compile, render } from "./engine.ts";
 
 /**
  * Templates that would run for ever, or fill the memory. Each ends with an error that says why, within a bounded amount of
@@ -44,6 +44,41 @@ for (const [name, template, message] of runaways) {
     if (message.source === "fuel limit") assert.ok(served > 3, String(served));
   });
 }
+
+test("straight code is charged for its length, wherever it stands", () => {
+  const limited = { environment: { limits: { fuel: 10_000 } } };
+  const long = `{% macro E %}{% end %}${"{{ E() }}".repeat(2000)}`;
+  const many = '{% for i in seq(300) %}{{ render "part" }}{% end %}';
+  assert.is(render(many, { ...limited, files: { part: "x" } }), "x".repeat(300));
+  assert.throws(() => render(many, { ...limited, files: { part: long } }), /fuel limit/);
+  const macro = `{% macro M %}${long}{% end %}`.replace("{% macro E %}{% end %}", "");
+  for (const [before, called] of [
+    ["", '{{ "x" }}'],
+    [`{% macro E %}{% end %}${macro}`, "{{ M() }}"],
+    [long, long.slice(long.indexOf("{{"))],
+    [`{% macro E %}{% end %}{% f := func() any { y := ""; ${"y = E(); ".repeat(2000)} return y } %}`, "{{ f() }}"],
+  ] as const) {
+    const looped = `${before}{% for i in seq(300) %}${called}{% end %}`;
+    if (before === "") assert.is(render(looped, limited), "x".repeat(300));
+    else assert.throws(() => render(looped, limited), /fuel limit/);
+  }
+});
+
+test("looking through a long text or at a large map is charged for its size", () => {
+  const text = '{% s := "aaaaaaaé" %}{% for i in seq(10) %}{% s = s + s %}{% end %}';
+  const map = '{% m := map[string]any{} %}{% for i in seq(2000) %}{% m["k" + i] = 1 %}{% end %}{% var v any = m %}';
+  const limited = { environment: { limits: { fuel: 20_000 } } };
+  for (const [before, use] of [
+    [text, "{{ len(s) }}"],
+    [text, "{{ s[100:200] }}"],
+    [text, '{{ s contains "x" }}'],
+    [map, "{{ len(m) }}"],
+    [map, "{% if v %}x{% end %}"],
+  ] as const) {
+    render(before + use, limited);
+    assert.throws(() => render(`${before}{% for i in seq(200) %}${use}{% end %}`, limited), /fuel limit/, use);
+  }
+});
 
 test("a callback may do what fits into a slice", async () => {
   const set = compile("{{ len(map(seq(2000), func(x any) any { n := 0; for i in seq(50) { n += i }; return n })) }}");
