@@ -209,7 +209,7 @@ const OUTPUTS: readonly Provided[] = [
     name: "planRegistry.MapMeta",
     where: "root",
     doc: "Says whether the order of a map's entries matters.",
-    examples: [],
+    examples: [['{{ planRegistry.MapMeta("maps/host.map", false) }}done', "done\n"]],
   },
 ];
 
