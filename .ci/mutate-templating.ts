@@ -47,6 +47,7 @@ const EQUIVALENT: readonly (readonly [file: string, piece: RegExp, why: string])
     "provenance: written only where it is asked for, and its unit tests hold it",
   ],
   ["collections.ts", /isView\(list\)/, "a list taken whole is itself: another view of it does the same"],
+  ["collections.ts", /length === capacity/, "what a message calls the length"],
   ["collections.ts", /index === undefined \|\| \(typeof index/, "which of two messages a bad index has"],
   [
     "text.ts",
