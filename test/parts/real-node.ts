@@ -142,7 +142,9 @@ export async function buildImage(folder: string): Promise<Image> {
     run("buildah", ["--root", join(images, "root"), "--runroot", join(images, "run"), ...args], { maxBuffer: 1 << 26 });
   const build = (tag: string, ...more: readonly string[]): Promise<unknown> =>
     buildah(
-      ...["bud", "--isolation", "chroot", "--layers", "--pull-never", "--timestamp", "0", "--tag", tag, ...more],
+      ..."bud --isolation chroot --layers --pull-never --timestamp 0 --tag".split(" "),
+      tag,
+      ...more,
       ...bases.flatMap((base) => ["--build-arg", base]),
       root,
     );
