@@ -100,16 +100,7 @@ export const coordinatorMachine = setup({
   },
   states: {
     waiting: { always: { guard: "ready", target: "idle" } },
-    idle: {
-      // What waited during a render; a trigger that finds nothing under way begins at once, which is one step less.
-      always: { guard: "hasPending", target: "rendering" },
-      on: {
-        "RECONCILE.TRIGGERED": {
-          target: "rendering",
-          actions: { type: "remember", params: ({ event }) => ({ reason: event.reason }) },
-        },
-      },
-    },
+    idle: { always: { guard: "hasPending", target: "rendering" } },
     rendering: {
       entry: "claim",
       invoke: {

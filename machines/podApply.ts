@@ -199,14 +199,6 @@ export const podApplyMachine = setup({
     })),
   },
   guards: {
-    /** What the pod holds is known, it is to go to another plan, and nothing else is owed. */
-    fresh: ({ context: { known, verify, form, refused } }, params: { planId: string; verify: boolean }) =>
-      known !== undefined &&
-      !verify &&
-      !params.verify &&
-      form === "delta" &&
-      refused !== known.applied &&
-      known.applied !== params.planId,
     unknown: ({ context }) => context.known === undefined || context.verify,
     /** It took the plan without HAProxy loading it: a reload would have made it the last good one. */
     mustRevert: ({ context: { known, refused } }) =>
@@ -257,15 +249,7 @@ export const podApplyMachine = setup({
       states: {
         idle: {
           on: {
-            "POD.APPLY": [
-              // The ordinary change: nothing is to be decided.
-              {
-                guard: { type: "fresh", params: ({ event }) => event },
-                target: "sending",
-                actions: { type: "want", params: ({ event }) => event },
-              },
-              { target: "deciding", actions: { type: "want", params: ({ event }) => event } },
-            ],
+            "POD.APPLY": { target: "deciding", actions: { type: "want", params: ({ event }) => event } },
             "POD.REVERT": {
               target: "deciding",
               actions: { type: "noteRefused", params: ({ event }) => ({ planId: event.planId }) },

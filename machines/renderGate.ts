@@ -139,21 +139,6 @@ const inCheck = {
   type: "inCheck",
   params: ({ event }: { event: RenderGateEvent }) => ({ planId: event.planId }),
 } as const;
-/** Nothing of a new configuration is proven. */
-const toClosed = {
-  guard: {
-    type: "ofNewConfiguration",
-    params: ({ event }: { event: RenderGateEvent }) => ({ reasons: event.reasons }),
-  },
-  target: "#renderGate.closed.deciding",
-  actions: propose,
-} as const;
-/** HAProxy has judged this plan before. */
-const toDeciding = {
-  guard: { type: "remembered", params: ({ event }: { event: RenderGateEvent }) => ({ planId: event.planId }) },
-  target: "deciding",
-  actions: propose,
-} as const;
 const check = {
   id: "check",
   src: "check",
@@ -222,6 +207,16 @@ export const renderGateMachine = gate.createMachine({
     },
     open: {
       initial: "deciding",
+      on: {
+        "PLAN.RENDERED": [
+          {
+            guard: { type: "ofNewConfiguration", params: ({ event }) => ({ reasons: event.reasons }) },
+            target: "closed.deciding",
+            actions: propose,
+          },
+          { target: ".deciding", actions: propose },
+        ],
+      },
       states: {
         deciding: {
           always: [
@@ -230,14 +225,22 @@ export const renderGateMachine = gate.createMachine({
             { target: "settling", actions: "release" },
           ],
         },
-        idle: {
-          on: {
-            "PLAN.RENDERED": [toClosed, toDeciding, { target: "settling", actions: [propose, "release"] }],
-          },
-        },
+        idle: {},
         settling: {
           on: {
-            "PLAN.RENDERED": [toClosed, toDeciding, { actions: [propose, "release"] }],
+            "PLAN.RENDERED": [
+              {
+                guard: { type: "ofNewConfiguration", params: ({ event }) => ({ reasons: event.reasons }) },
+                target: "#renderGate.closed.deciding",
+                actions: propose,
+              },
+              {
+                guard: { type: "remembered", params: ({ event }) => ({ planId: event.planId }) },
+                target: "deciding",
+                actions: propose,
+              },
+              { actions: [propose, "release"] },
+            ],
           },
           after: { settle: "checking" },
         },
@@ -250,7 +253,11 @@ export const renderGateMachine = gate.createMachine({
           },
           on: {
             "PLAN.RENDERED": [
-              toClosed,
+              {
+                guard: { type: "ofNewConfiguration", params: ({ event }) => ({ reasons: event.reasons }) },
+                target: "#renderGate.closed.deciding",
+                actions: propose,
+              },
               { guard: inCheck, actions: [propose, "release"] },
               { guard: "starving", actions: [propose, "release"] },
               { target: "deciding", actions: [propose, "countSuperseded"] },

@@ -81,7 +81,6 @@ export const schedulerMachine = setup({
     })),
   },
   guards: {
-    hasPods: ({ context }) => context.pods > 0,
     deployable: ({ context }) => context.pending !== undefined && context.pods > 0,
     inForce: ({ context }, params: Deployment) =>
       !params.verify && context.pending === undefined && context.deployed === params.planId,
@@ -130,18 +129,6 @@ export const schedulerMachine = setup({
               }),
             },
             actions: { type: "keep", params: ({ event }) => ({ planId: event.planId, seq: event.seq, verify: false }) },
-          },
-          {
-            guard: "hasPods",
-            target: "deploying",
-            actions: {
-              type: "accept",
-              params: ({ event }) => ({
-                planId: event.planId,
-                seq: event.seq,
-                verify: event.reasons.includes("drift_prevention"),
-              }),
-            },
           },
         ],
       },
