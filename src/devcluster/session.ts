@@ -15,6 +15,7 @@ import { createAuthority, writeIdentity } from "./certificates.ts";
 import { DevPod } from "./pods.ts";
 import { controllerNames, DevController } from "./controllers.ts";
 import { ProcessKeeper } from "./processes.ts";
+import { displayName, isPublished } from "./told-objects.ts";
 import { Workloads } from "./workloads.ts";
 
 export interface DevOptions {
@@ -73,9 +74,6 @@ function crdFolder(): string {
   throw new DevClusterError("the folder crds/ is not beside the program");
 }
 
-const displayName = (object: ApiObject): string =>
-  [object.kind, [object.metadata.namespace, object.metadata.name].filter(Boolean).join("/")].join(" ");
-
 export class DevSession {
   readonly options: DevOptions;
   readonly #listener: DevListener;
@@ -94,6 +92,7 @@ export class DevSession {
   readonly controllers: readonly DevController[];
   readonly pods: DevPod[] = [];
   readonly #generations = new Map<string, number>();
+  #watchedLast: ReadonlySet<string> = new Set();
 
   constructor(options: DevOptions, listener: DevListener) {
     this.options = options;
@@ -252,22 +251,23 @@ export class DevSession {
   #tellChange(resource: string, object: ApiObject, deleted: boolean): void {
     const { uid = "", generation } = object.metadata;
     const isConfig = resource.startsWith("haproxytemplate");
-    if (!isConfig && !this.#watched().has(resource)) return;
+    if (!isConfig && (isPublished(object) || !this.#watched().has(resource))) return;
     if (!deleted && generation !== undefined && this.#generations.get(uid) === generation) return;
     if (deleted) this.#generations.delete(uid);
     else if (generation !== undefined) this.#generations.set(uid, generation);
     this.#listener.changed(`${displayName(object)}${deleted ? " (deleted)" : ""}`);
   }
 
-  /** Plural names of what the configuration watches. */
+  /** Plural names of what the configuration watches; while it is away the controller goes on with what it watched. */
   #watched(): ReadonlySet<string> {
-    if (this.#config === undefined) return new Set();
-    const { name, namespace } = this.#config;
-    const config = this.api.objects.get({ apiVersion: CONFIG_API, kind: "HAProxyTemplateConfig", name, namespace });
-    const { watchedResources = {} } = (config?.["spec"] ?? {}) as {
+    const id = { apiVersion: CONFIG_API, kind: "HAProxyTemplateConfig" };
+    const config = this.#config && this.api.objects.get({ ...id, ...this.#config });
+    const { watchedResources } = (config?.["spec"] ?? {}) as {
       watchedResources?: Record<string, { resources: string }>;
     };
-    return new Set(Object.values(watchedResources).map(({ resources }) => resources));
+    if (watchedResources !== undefined)
+      this.#watchedLast = new Set(Object.values(watchedResources).map(({ resources }) => resources));
+    return this.#watchedLast;
   }
 
   #chooseConfig(): ApiObject {

@@ -104,7 +104,10 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions = {}): Promis
   const url = `http://${host}:${port}`;
   const objects = new ObjectsApi(state, "haptic-dev");
   const folders: ManifestsFolder[] = [];
+  let closed = false;
   const follow = async (path: string): Promise<void> => {
+    // Whoever asked may not have heard yet: a folder that is followed from now on would keep the process alive for ever.
+    if (closed) return;
     const folder = new ManifestsFolder(path, objects, log);
     folders.push(folder);
     await folder.start();
@@ -128,6 +131,7 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions = {}): Promis
       await listen(port);
     },
     close: async () => {
+      closed = true;
       for (const folder of folders) folder.close();
       await shut();
     },

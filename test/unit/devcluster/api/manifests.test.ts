@@ -54,4 +54,20 @@ spec:
   }
 });
 
+test("an API that is closed follows no folder any more, and nothing of it keeps the process alive", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "haptic-manifests-"));
+  await writeFile(join(folder, "a.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
+  const watchers = (): number => process.getActiveResourcesInfo().filter((name) => /FSEvent/.test(name)).length;
+  const before = watchers();
+  const api = await startEmbeddedApi({ host: "127.11.4.1", log: () => undefined });
+  try {
+    await api.close();
+    await api.follow(folder);
+    assert.is(api.objects.get({ apiVersion: "v1", kind: "ConfigMap", name: "a" }), undefined);
+    assert.is(watchers(), before);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
 test.run();
