@@ -174,7 +174,10 @@ export const command: Command = {
     const lines = introduction(cluster.session);
     if (flags.json === true) outlet.line(lines.join("\n"), { type: "live", startMs: Math.round(age()) });
     else process.stdout.write(`\n${lines.join("\n")}\n`);
-    outlet.line(`${await traffic(cluster)} after ${(age() / 1_000).toFixed(1)} s; Ctrl-C ends it`, { type: "note" });
+    // Requests that are not answered yet are no reason to wait once somebody wants the end.
+    const said = await Promise.race([traffic(cluster), stopped.then(() => undefined)]);
+    if (said !== undefined)
+      outlet.line(`${said} after ${(age() / 1_000).toFixed(1)} s; Ctrl-C ends it`, { type: "note" });
     await cluster.ended;
     outlet.line("stopped, nothing is left behind", { type: "stopped" });
     return 0;

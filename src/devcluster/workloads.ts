@@ -66,6 +66,7 @@ export class Workloads {
   /** Pods that terminate, and whose endpoints do not say so yet. */
   readonly #leaving: RunningPod[] = [];
   #serial = 0;
+  #closed = false;
   /** What was written last, by object; an equal write is left out. */
   readonly #written = new Map<string, string>();
   #changed: () => void = () => undefined;
@@ -98,6 +99,7 @@ export class Workloads {
 
   /** Ends every backend, without grace for the objects. */
   async close(): Promise<void> {
+    this.#closed = true;
     await Promise.all(this.#pods.map((pod) => pod.backend.stop()));
   }
 
@@ -131,6 +133,7 @@ export class Workloads {
   }
 
   async #start(deployment: KubeObject, template: PodTemplate, text: string): Promise<void> {
+    if (this.#closed) return;
     const { namespace = "default", name: deploymentName, uid = "" } = deployment.metadata;
     const name = `${deploymentName}-${++this.#serial}`;
     const containers = template.spec?.containers ?? [];
@@ -145,12 +148,19 @@ export class Workloads {
       .replace(/\.\d+Z$/, "Z");
     const owner = { apiVersion: "apps/v1", kind: "Deployment", name: deploymentName, uid, controller: true };
     const pods = target("v1", "pods", namespace);
-    const created = await this.#deps.client.create(pods, {
+    const pod = {
       apiVersion: "v1",
       kind: "Pod",
       metadata: { name, namespace, labels, ownerReferences: [owner] },
       spec: { ...template.spec, nodeName: this.#deps.node },
+    };
+    const created = await this.#deps.client.create(pods, pod).catch(async (error: unknown) => {
+      // Nobody would know of it: its port would stay taken, and keep the process alive.
+      await backend.stop();
+      this.#deps.addresses.give(address);
+      throw error;
     });
+    if (this.#closed) return backend.stop();
     this.#pods.push({
       name,
       namespace,

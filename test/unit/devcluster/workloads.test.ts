@@ -163,4 +163,46 @@ test("a pod that is deleted is replaced, and a Deployment that is deleted takes 
   await close();
 });
 
+test("a backend whose Pod cannot be created, or that is ready after the close, is ended and leaves its port", async () => {
+  const api = await startEmbeddedApi({ host: "127.61.3.2" });
+  const client = createKubeClient(directConnection({ server: api.url }));
+  const free = ["127.61.3.3", "127.61.3.4"];
+  let creating: () => Promise<void> = () => Promise.reject(new Error("the API is gone"));
+  const create = client.create.bind(client);
+  client.create = async (...args) => {
+    await creating();
+    return create(...args);
+  };
+  const workloads = new Workloads({
+    client,
+    addresses: { take: () => free.shift()!, give: (address) => void free.unshift(address) },
+    node: "dev",
+    now: () => new Date(),
+  });
+  const answers = (address: string): Promise<boolean> =>
+    fetch(`http://${address}:8080/`).then(
+      () => true,
+      () => false,
+    );
+  const synced = Promise.withResolvers<void>();
+  let lists = 0;
+  const subscription = workloads.watch(() => (++lists === 2 ? synced.resolve() : undefined));
+  try {
+    await synced.promise;
+    api.objects.apply(deployment(1));
+    for (let i = 0; i < 150 && lists < 3; i++) await new Promise((done) => setTimeout(done, 20));
+    const failed = await workloads.reconcile().catch(String);
+    assert.is(failed, "Error: the API is gone");
+    assert.is(await answers("127.61.3.3"), false);
+    assert.is(free.length, 2);
+    creating = () => workloads.close();
+    await workloads.reconcile();
+    assert.is(await answers("127.61.3.3"), false);
+  } finally {
+    subscription.unsubscribe();
+    await client.close();
+    await api.close();
+  }
+});
+
 test.run();
