@@ -350,8 +350,9 @@ check34("a request that does not end is ended after its grace, although more is 
   let ended = false;
   void running.then(() => (ended = true));
   // Each of these begins the removals anew.
+  const deadline = Date.now() + 20_000;
   for (let turn = 0; !ended; turn++) {
-    assert.ok(turn < 200, "the request still runs");
+    assert.ok(Date.now() < deadline, `the request still runs after ${turn} removals`);
     const other = { backend: "two", server: `t${turn}` };
     await controller.change(filesOf(world), [{ kind: "server_add", ...other, address: upstream, port: 9002 }]);
     await controller.change(filesOf(world), [

@@ -229,10 +229,10 @@ test("an object that makes the main template run away leaves the last good rende
   await othersFlow();
 });
 
-test("the Lease was renewed in time all the while, by the same term", () => {
+test("the Lease was renewed in time all the while, by the same term", async () => {
+  await until("the Lease is renewed", async () => (await lookAtLease(), renewals.length > 3), 60_000);
   const gaps = renewals.slice(1).map((at, i) => at - renewals[i]!);
   process.stdout.write(`${renewals.length} renewals, longest gap ${Math.max(...gaps)} ms\n`);
-  assert.ok(renewals.length > 3, `${renewals.length} renewals`);
   assert.ok(Math.max(...gaps) < RENEW_DEADLINE_MS, `gaps of ${gaps.join(", ")} ms`);
   const lost = cluster.lines.filter((line) => line.includes("Not leading any more"));
   assert.equal(lost, []);
