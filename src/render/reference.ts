@@ -12,6 +12,8 @@ interface Provided {
   readonly doc: string;
   /** A template and its output; of an incremental snippet where the name is known there only. The test's fixture has a route `default/web`. */
   readonly examples?: readonly (readonly [template: string, output: string])[];
+  /** Its examples stand in haproxy.cfg, as other roots may not use the name; the output is what haproxy.cfg says. */
+  readonly inConfiguration?: boolean;
 }
 
 const ROUTE = '{% var route = resources.routes.GetSingle("default", "web") %}';
@@ -178,33 +180,68 @@ const OUTPUTS: readonly Provided[] = [
     name: "planRegistry.Profile",
     where: "both",
     doc: "Declares settings that backends share and gives the name of their defaults section. Settings that kill HAProxy as runtime defaults are refused.",
-    examples: [],
+    examples: [
+      [
+        '{% profile := planRegistry.Profile(map[string]any{"mode": "http", "balance": "leastconn"}) %}{{ planRegistry.ProfileGroup() }}backend web from {{ profile }}',
+        "defaults haptic-be-001e5578c14aba56\n    mode http\n    balance leastconn\nbackend web from haptic-be-001e5578c14aba56\n",
+      ],
+    ],
+    inConfiguration: true,
   },
   {
     name: "planRegistry.ProfileGroup",
     where: "root",
     doc: "The place in haproxy.cfg where the profiles stand; exactly once.",
-    examples: [],
+    examples: [
+      [
+        'global\n{{ planRegistry.ProfileGroup() }}{% planRegistry.Profile(map[string]any{"mode": "tcp"}) %}frontend f',
+        "global\ndefaults haptic-be-894c025885794f82\n    mode tcp\nfrontend f\n",
+      ],
+    ],
+    inConfiguration: true,
   },
   {
     name: "planRegistry.Backend",
     where: "both",
     doc: "Declares a backend with its servers and gives what stands for its text: name, guid, mode, balance, hashType, profile, defaultServer, body, servers, comments, shape, shapeReason. A server has name, address, port, weight, disabled, guid, comment, extra. Unknown keys fail.",
-    examples: [],
+    examples: [
+      [
+        '{{ planRegistry.Backend(map[string]any{"name": "web"}, "backend web\\n    mode http\\n    server a 192.0.2.1:80\\n") }}',
+        "backend web\n    mode http\n    server a 192.0.2.1:80\n",
+      ],
+    ],
+    inConfiguration: true,
   },
   {
     name: "planRegistry.BackendWhenAny",
     where: "component",
     doc: "A backend that stands there only when one of the keys was published in the cell. Recorded, not carried out yet.",
-    examples: [],
+    examples: [
+      [
+        '{{ planRegistry.BackendWhenAny(map[string]any{"name": item.metadata.name}, "backend " + tostring(item.metadata.name), "hosts", []any{item.spec.host}) }}ok\n',
+        "ok\nok\n",
+      ],
+    ],
   },
   {
     name: "planRegistry.Section",
     where: "root",
     doc: "Declares a section's text by kind (profile or backend) and name, and gives what stands for it.",
-    examples: [],
+    examples: [
+      [
+        '{{ planRegistry.Section("profile", "base", "defaults base\\n    mode http\\n") }}',
+        "defaults base\n    mode http\n",
+      ],
+    ],
+    inConfiguration: true,
   },
-  { name: "planRegistry.Fragment", where: "root", doc: "Text that is no section of its own.", examples: [] },
+  {
+    name: "planRegistry.Fragment",
+    where: "root",
+    doc: "Text that is no section of its own.",
+    examples: [['{{ planRegistry.Fragment("note", "# by hand\\n") }}', "# by hand\n"]],
+    inConfiguration: true,
+  },
   {
     name: "planRegistry.MapMeta",
     where: "root",
@@ -348,6 +385,12 @@ const PLACES: Readonly<Record<Where, string>> = {
   component: " Only in incremental snippets.",
 };
 
+const CONFIGURATION_ONLY: Readonly<Record<Where, string>> = {
+  ...PLACES,
+  both: " Only in haproxy.cfg and incremental snippets.",
+  root: " Only in haproxy.cfg.",
+};
+
 /** Families for the page; the tests render their examples. */
 export const providedFamilies: readonly FunctionPageFamily[] = FAMILIES.map(([title, entries]) => ({
   title,
@@ -356,9 +399,10 @@ export const providedFamilies: readonly FunctionPageFamily[] = FAMILIES.map(([ti
     return {
       name: entry.name,
       signature: type.startsWith("func(") ? type : `${entry.name} ${type}`,
-      doc: entry.doc + PLACES[entry.where],
+      doc: entry.doc + (entry.inConfiguration ? CONFIGURATION_ONLY : PLACES)[entry.where],
       examples: entry.examples ?? [],
       component: entry.where === "component",
+      inConfiguration: entry.inConfiguration === true,
     };
   }),
 }));

@@ -10,6 +10,8 @@ export interface FunctionPageEntry {
   readonly examples: readonly (readonly [template: string, output: string])[];
   /** Its examples are incremental snippets. */
   readonly component?: boolean;
+  /** Its examples stand in haproxy.cfg, and give that file. */
+  readonly inConfiguration?: boolean;
 }
 
 export interface FunctionPageFamily {
@@ -29,6 +31,7 @@ Made from the declarations in \`src/templating/functions/\` and \`src/render/ref
   checked while rendering, nil counts as the zero value.
 - Lists and maps that are given stay as they are; results are new ones.
 - ⏎ stands for a line end.
+- Where a name is for haproxy.cfg alone, the example stands in haproxy.cfg and the output is what that file says then.
 
 Besides these there are the builtins \`len\`, \`cap\`, \`append\`, \`copy\`, \`delete\`, \`make\`, \`new\` and \`panic\`; the
 [language page](template-language.md) has them, and the statements and expressions.

@@ -13,10 +13,19 @@ function filled(): World {
 
 const EFFECTS = ["backendPlan", "recordEvent", "statusPatch", "deriveResource", "publishValue"];
 
-async function rendered(template: string, component: boolean): Promise<string | undefined> {
+interface Place {
+  readonly component?: boolean;
+  readonly inConfiguration?: boolean;
+}
+
+/** The profiles' place that haproxy.cfg must have; without profiles it gives no text. */
+const GROUP = "{{ planRegistry.ProfileGroup() }}";
+
+async function rendered(template: string, { component, inConfiguration }: Place): Promise<string | undefined> {
+  const configuration = template.includes(GROUP) ? template : `${GROUP}${template}`;
   const templates = {
-    "haproxy.cfg": "{{ planRegistry.ProfileGroup() }}\n",
-    "file:example": component ? '{{ render "example" }}' : template,
+    "haproxy.cfg": inConfiguration ? configuration : GROUP,
+    "file:example": component ? '{{ render "example" }}' : inConfiguration ? "" : template,
     example: component ? template : "",
     names: "",
   };
@@ -28,16 +37,25 @@ async function rendered(template: string, component: boolean): Promise<string | 
       names: { incremental: { source: "routes", group: "names", effects: ["publishValue"] } },
     },
   };
-  return text(await planOf(service(templates, { spec }), filled()), "general/example");
+  const plan = await planOf(service(templates, { spec }), filled());
+  return text(plan, inConfiguration ? "haproxy.cfg" : "general/example");
 }
 
 for (const fn of providedFamilies.flatMap((family) => family.functions)) {
   for (const [template, output] of fn.examples) {
     test(`the example of ${fn.name} gives what its documentation says: ${template}`, async () => {
-      assert.is(await rendered(template, fn.component === true), output);
+      assert.is(await rendered(template, fn), output);
     });
   }
 }
+
+test("every method of planRegistry has an example", () => {
+  const registry = providedFamilies.flatMap(({ functions }) =>
+    functions.filter(({ name }) => name.startsWith("planRegistry.")),
+  );
+  assert.is.not(registry.length, 0);
+  for (const { name, examples } of registry) assert.is.not(examples.length, 0, name);
+});
 
 test("every global and every method is on the page", () => {
   const documented = new Set(providedFamilies.flatMap((family) => family.functions.map((fn) => fn.name)));
