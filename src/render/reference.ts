@@ -240,7 +240,6 @@ const OUTPUTS: readonly Provided[] = [
     where: "root",
     doc: "Text that is no section of its own.",
     examples: [['{{ planRegistry.Fragment("note", "# by hand\\n") }}', "# by hand\n"]],
-    inConfiguration: true,
   },
   {
     name: "planRegistry.MapMeta",
