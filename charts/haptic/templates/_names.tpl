@@ -105,7 +105,7 @@ annotations:
   "podSelector" (dict "matchLabels" (include "haptic.selector" (list . "loadbalancer") | fromYaml))
   "controller" (dict "leaderElection" (dict "leaseName" (include "haptic.fullname" .)))
   "dataplane" (dict "port" (int .Values.haproxy.agent.port))
-  "templatingSettings" (dict "extraContext" (dict "defaultCertificate" $certificate)) -}}
+  "templatingSettings" (dict "extraContext" (dict "defaultCertificate" $certificate "ingressController" .Values.ingressClass.controller)) -}}
 {{- $_ := unset $bundled "podSelector" -}}
 {{- toYaml (mustMergeOverwrite $bundled $release (deepCopy .Values.config.spec)) -}}
 {{- end -}}

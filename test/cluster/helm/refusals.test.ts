@@ -12,10 +12,15 @@ const test = needing(suite("values that do not go together"), typeof helm === "s
 
 const chart = join(import.meta.dirname, "../../../charts/haptic");
 
-async function refusal(sets: readonly string[]): Promise<string> {
+async function manifests(sets: readonly string[]): Promise<string> {
   const args = ["template", "one", chart, "--set", "image.repository=example.com/haptic"];
   const more = sets.flatMap((set) => ["--set", set]);
-  return promisify(execFile)(String(helm), [...args, ...more], { maxBuffer: 1e7 }).then(
+  const { stdout } = await promisify(execFile)(helm as string, [...args, ...more], { maxBuffer: 1e7 });
+  return stdout;
+}
+
+async function refusal(sets: readonly string[]): Promise<string> {
+  return manifests(sets).then(
     () => "",
     (error: { stderr: string }) => error.stderr,
   );
@@ -28,6 +33,13 @@ const cases: readonly { readonly sets: readonly string[]; readonly says: readonl
     sets: ["haproxy.service.http.enabled=false", "haproxy.service.https.enabled=false"],
     says: ["haproxy.service", "both disabled"],
   },
+  { sets: ["haproxy.agent.reloadInterval=1m500ms"], says: ["haproxy.agent.reloadInterval is 1m500ms", "60s"] },
+  {
+    sets: ["haproxy.drain.maxWait=2m1s"],
+    says: ["haproxy.drain.maxWait is 2m1s", "haproxy.gracePeriodSeconds 120"],
+  },
+  { sets: ["image.tag=1.0 beta"], says: ["/image/tag", "'1.0 beta'"] },
+  { sets: ["ingressClass.controller=haptic"], says: ["/ingressClass/controller", "'haptic'"] },
   { sets: ["haproxy.podDisruptionBudget.maxUnavailable=null"], says: ["haproxy.podDisruptionBudget", "both null"] },
 ];
 
@@ -37,6 +49,16 @@ for (const { sets, says } of cases) {
     for (const word of says) assert.ok(said.includes(word), `${word} in: ${said}`);
   });
 }
+
+test("the controller of the IngressClass is the one that the configuration serves", async () => {
+  const text = await manifests(["ingressClass.controller=example.com/second"]);
+  assert.match(text, /^kind: IngressClass$[^]*?^  controller: example\.com\/second$/m);
+  assert.match(text, /^ +ingressController: example\.com\/second$/m);
+});
+
+test("durations at their bounds are taken", async () => {
+  assert.is(await refusal(["haproxy.agent.reloadInterval=0.5m30s", "haproxy.drain.maxWait=1m60000ms"]), "");
+});
 
 test("one port of two may be disabled", async () => {
   assert.is(await refusal(["haproxy.service.http.enabled=false"]), "");

@@ -359,6 +359,23 @@ test("only Ingresses without a class, or of a class that names this controller, 
   );
 });
 
+test("another controller's name in extraContext divides the classes of two configurations", async () => {
+  const classOf = (name: string, controller: string): object => ({
+    apiVersion: "networking.k8s.io/v1",
+    kind: "IngressClass",
+    metadata: { name },
+    spec: { controller },
+  });
+  const rendered = await new Example(CONFIG, { ingressController: "example.com/second" })
+    .put(classOf("first", "haproxy-haptic.org/ingress"), classOf("second", "example.com/second"))
+    .put(...["first", "second"].map((name) => ingress(name, `${name}.example`, [{}], { ingressClassName: name })))
+    .render();
+  assert.equal(
+    rendered.map("path-prefix.map").map((line) => line.split("/")[0]),
+    ["second.example"],
+  );
+});
+
 /** Texts that must not leave their token, wherever a user may write them. */
 const HOSTILE = [
   "a b",

@@ -56,7 +56,8 @@ export class Example {
   readonly #service: RenderService;
   readonly #byResource = new Map<string, ObjectStore[]>();
 
-  constructor(name: string) {
+  /** `extraContext`: values over those of the example. */
+  constructor(name: string, extraContext: Readonly<Record<string, unknown>> = {}) {
     const loaded = loadFiles([examplePath(name)]);
     assertUsable(loaded.problems);
     this.config = loaded.objects[0]!.object as HAProxyTemplateConfig;
@@ -64,6 +65,7 @@ export class Example {
     if (!("assembled" in judged)) throw new Error(judged.message);
     assertUsable(judged.problems);
     const { spec } = judged.assembled;
+    const settings = spec.templatingSettings;
     this.stores = createStoreSet();
     for (const watch of watchSpecs(spec)) {
       const store = new ObjectStore(watch, watch.target.apiVersion);
@@ -72,7 +74,10 @@ export class Example {
       this.#byResource.set(watch.target.resource, [...same, store]);
     }
     const { service, problems } = createRenderService({
-      spec,
+      spec: {
+        ...spec,
+        templatingSettings: { ...settings, extraContext: { ...settings?.extraContext, ...extraContext } },
+      },
       sources: toTemplateSources(judged.assembled, loaded.objects),
       dataplane: dataplaneOf(spec),
       nonce: "fixed",
