@@ -21,7 +21,7 @@ const usage = `Usage: haptic dev [flags]
 Starts a Kubernetes API, HAProxy pods (each an agent and a real HAProxy on a loopback address of its own), sample
 backends and the controller, and serves a folder of manifests until Ctrl-C. Nothing is left behind.
 
-  --manifests DIR          YAML to serve, followed as it changes (the ingress example)
+  --manifests DIR          YAML and JSON to serve, followed as it changes (the ingress example)
   --crd-name NAME          which HAProxyTemplateConfig, where the folder holds several
   --haproxy PATH|VERSION   the HAProxy to run: a binary, or 3.4, 3.2, 3.0; default: HAPTIC_HAPROXY, PATH,
                            the cache folder, else 3.4 is installed there (nothing else on the system changes)

@@ -1,4 +1,4 @@
-/** A folder of YAML files that is applied and followed: what is added, changed or removed there happens in the API. */
+/** A folder of YAML and JSON files that is applied and followed: what is added, changed or removed there happens in the API. */
 import { readdir, readFile } from "node:fs/promises";
 import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
@@ -25,8 +25,13 @@ const rank = (manifest: Manifest): number => {
   return manifest.target.kind === "Namespace" ? 1 : 2;
 };
 
+function documentsOf(text: string, file: string): unknown[] {
+  return file.endsWith(".json") ? [JSON.parse(text) as unknown] : parseYaml(text);
+}
+
 function manifestsOf(document: unknown, file: string): Manifest[] {
-  if (!isFields(document)) return [];
+  if (document === null || document === undefined) return [];
+  if (!isFields(document)) throw new Error(`${file}: a document that is no object`);
   if (document["kind"] === "List" && Array.isArray(document["items"])) {
     return document["items"].flatMap((item) => manifestsOf(item, file));
   }
@@ -82,9 +87,9 @@ export class ManifestsFolder {
     const manifests = new Map<string, Manifest>();
     let complete = true;
     const entries = await readdir(this.#folder, { recursive: true });
-    for (const name of entries.filter((entry) => /\.ya?ml$/.test(entry)).toSorted()) {
+    for (const name of entries.filter((entry) => /\.(ya?ml|json)$/.test(entry)).toSorted()) {
       try {
-        const documents = parseYaml(await readFile(join(this.#folder, name), "utf8"));
+        const documents = documentsOf(await readFile(join(this.#folder, name), "utf8"), name);
         for (const manifest of documents.flatMap((document) => manifestsOf(document, name))) {
           manifests.set(idOf(manifest.target), manifest);
         }

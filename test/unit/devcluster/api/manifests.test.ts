@@ -54,6 +54,30 @@ spec:
   }
 });
 
+test("a JSON file is read like a YAML file, and told when it is none", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "haptic-manifests-"));
+  const said: string[] = [];
+  const map = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { v: "1" } });
+  await writeFile(join(folder, "a.json"), JSON.stringify(map("a"), undefined, "\t"));
+  await writeFile(join(folder, "list.json"), JSON.stringify({ apiVersion: "v1", kind: "List", items: [map("b")] }));
+  await writeFile(join(folder, "array.json"), JSON.stringify([map("c")]));
+  await writeFile(join(folder, "broken.json"), "{");
+  const api = await startEmbeddedApi({ host: "127.11.4.1", manifests: folder, log: (line) => said.push(line) });
+  try {
+    assert.equal(
+      api.objects
+        .list("v1", "ConfigMap")
+        .flatMap(({ metadata }) => (/^[abc]$/.test(metadata.name) ? metadata.name : [])),
+      ["a", "b"],
+    );
+    assert.ok(said.some((line) => line.includes("array.json: a document that is no object")));
+    assert.ok(said.some((line) => line.includes("broken.json: ")));
+  } finally {
+    await api.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
 test("an API that is closed follows no folder any more, and nothing of it keeps the process alive", async () => {
   const folder = await mkdtemp(join(tmpdir(), "haptic-manifests-"));
   await writeFile(join(folder, "a.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
