@@ -55,10 +55,20 @@ export class InForceLedger {
     this.#unjudged.push({ object, at });
   }
 
-  /** `plan` is the first that comes from the configuration as it was changed; one before it may still be on its way. */
-  configurationAccepted(plan: string, at: number): void {
-    this.#accepted = { plan, at, changes: [...(this.#accepted?.changes ?? []), ...this.#unjudged] };
+  /**
+   * `plan` is the first that comes from the configuration as it was changed; one before it may still be on its way. A
+   * change that alters no plan is in force at once: the pods have that plan, and no other will be applied for it.
+   */
+  configurationAccepted(plan: string, at: number): InForce | undefined {
+    const changes = [...(this.#accepted?.changes ?? []), ...this.#unjudged];
     this.#unjudged = [];
+    this.#accepted = undefined;
+    if (plan !== this.#plan) {
+      this.#accepted = { plan, at, changes };
+      return undefined;
+    }
+    this.#startedWith = [...this.#startedWith, ...changes];
+    return this.#settled(["noop"], at);
   }
 
   configurationRefused(): void {
@@ -85,15 +95,19 @@ export class InForceLedger {
       this.#modes = new Map();
     }
     this.#modes.set(pod, mode);
+    return this.#settled([...this.#modes.values(), mode], at);
+  }
+
+  /** The answer, once every pod has the plan. `modes`: what the pods did for it. */
+  #settled(modes: readonly string[], at: number): InForce | undefined {
     if (this.#modes.size !== this.#pods || this.#startedWith.length === 0) return undefined;
     const first = Math.min(...this.#startedWith.map((change) => change.at));
     const objects = [...new Set(this.#startedWith.map(({ object }) => object))];
     this.#startedWith = [];
-    const modes = new Set(this.#modes.values());
     return {
       objects,
       tookMs: at - first,
-      mode: ["scheduled", "reload"].find((one) => modes.has(one)) ?? mode,
+      mode: ["scheduled", "reload"].find((one) => modes.includes(one)) ?? modes.at(-1)!,
       pods: this.#modes.size,
     };
   }

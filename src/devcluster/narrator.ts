@@ -120,16 +120,19 @@ export class Narrator implements DevListener {
     return news;
   }
 
+  #tell(reached: InForce | undefined): void {
+    if (reached === undefined) return;
+    this.#options.outlet.line(sentence(reached), { type: "inForce", ...reached });
+    for (const follower of this.#followers) follower(reached);
+  }
+
   #controllerSaid(source: string, entry: LogLine): void {
     const { outlet, now, controllers } = this.#options;
     const { msg, object = "", field = "", reason = "", message = "", pod = "", plan = "", mode = "" } = entry;
     if (msg === "Applied") {
-      const reached = this.#ledger.applied({ pod, plan, mode }, now());
-      if (reached === undefined) return;
-      outlet.line(sentence(reached), { type: "inForce", ...reached });
-      for (const follower of this.#followers) follower(reached);
+      this.#tell(this.#ledger.applied({ pod, plan, mode }, now()));
     } else if (msg === "Configuration in force") {
-      this.#ledger.configurationAccepted(plan, now());
+      this.#tell(this.#ledger.configurationAccepted(plan, now()));
     } else if (msg === "Apply refused") {
       outlet.line(`${pod} refused a change: ${message}`, { type: "refused", pod, message });
     } else if (msg === "Leading" && controllers > 1) {

@@ -77,6 +77,37 @@ test("a plan of the configuration before, still on its way, does not count for t
   assert.equal(overtaking.objects, ["HAProxyTemplateConfig a", "Route c"]);
 });
 
+test("a change of the configuration that alters no plan is told as it is accepted, and not again with a later plan", () => {
+  const ledger = new InForceLedger(2);
+  ledger.applied({ pod: "1", plan: "p1", mode: "reload" }, 0);
+  ledger.applied({ pod: "2", plan: "p1", mode: "reload" }, 1);
+  ledger.configurationChanged("HAProxyTemplateConfig a", 100);
+  const reached = ledger.configurationAccepted("p1", 130)!;
+  assert.equal(reached, { objects: ["HAProxyTemplateConfig a"], tookMs: 30, mode: "noop", pods: 2 });
+  assert.match(sentence(reached), /in force on 2 pods after 30 ms, no reload$/);
+  ledger.changed("Route b", 30_000);
+  ledger.applied({ pod: "1", plan: "p2", mode: "runtime" }, 30_002);
+  assert.equal(ledger.applied({ pod: "2", plan: "p2", mode: "runtime" }, 30_003)!.objects, ["Route b"]);
+});
+
+test("a change of the configuration that alters no plan waits for the pod that does not have that plan yet", () => {
+  const ledger = new InForceLedger(2);
+  ledger.changed("Route b", 0);
+  ledger.applied({ pod: "1", plan: "p1", mode: "runtime" }, 2);
+  ledger.configurationChanged("HAProxyTemplateConfig a", 3);
+  assert.is(ledger.configurationAccepted("p1", 4), undefined);
+  assert.equal(ledger.applied({ pod: "2", plan: "p1", mode: "runtime" }, 9)!.objects, [
+    "Route b",
+    "HAProxyTemplateConfig a",
+  ]);
+});
+
+test("an acceptance that no change came before is not told", () => {
+  const ledger = new InForceLedger(1);
+  ledger.applied({ pod: "1", plan: "p1", mode: "reload" }, 0);
+  assert.is(ledger.configurationAccepted("p1", 5), undefined);
+});
+
 test("a change of the configuration that was refused is never told to be in force", () => {
   const ledger = new InForceLedger(1);
   ledger.configurationChanged("HAProxyTemplateConfig a", 0);
