@@ -43,6 +43,9 @@ const LASTING: ReadonlySet<string> = new Set<PublishFailure>([
   "TooLarge",
 ]);
 
+const MISSING =
+  "the configuration object does not exist; kubectl apply of it (with haptic dev: saving its file again) brings it back";
+
 export class Records {
   readonly ledger = new EventLedger();
   /** Id of the newest render; "" before the first. */
@@ -90,9 +93,7 @@ export class Records {
       case "CONFIG.HELD":
         return this.#config("ConfigHeld", "ValidationFailed", event.message);
       case "CONFIG.MISSING":
-        return faults.state("config", [
-          { object: config, reason: "ConfigMissing", message: "the configuration object does not exist" },
-        ]);
+        return faults.state("config", [{ object: config, reason: "ConfigMissing", message: MISSING }]);
       case "ITERATION.REFUSED":
         return this.#config(event.reason, "ValidationFailed", event.message);
       case "ITERATION.ACCEPTED": {

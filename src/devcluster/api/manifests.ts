@@ -14,6 +14,8 @@ const SETTLE_MS = 30;
 interface Manifest {
   readonly target: ObjectName;
   readonly body: Fields;
+  /** The file that says it. */
+  readonly file: string;
 }
 
 const idOf = (target: ObjectName): string =>
@@ -45,7 +47,7 @@ function manifestsOf(document: unknown, file: string): Manifest[] {
     throw new Error(`${file}: a document without apiVersion, kind or metadata.name`);
   }
   const namespace = typeof metadata["namespace"] === "string" ? { namespace: metadata["namespace"] } : {};
-  return [{ target: { apiVersion, kind, name: metadata["name"], ...namespace }, body: document }];
+  return [{ target: { apiVersion, kind, name: metadata["name"], ...namespace }, body: document, file }];
 }
 
 export class ManifestsFolder {
@@ -55,6 +57,8 @@ export class ManifestsFolder {
   #applied = new Map<string, Manifest>();
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Files that were written since they were last read. */
+  #saved = new Set<string>();
   #running: Promise<void> = Promise.resolve();
 
   constructor(folder: string, api: ObjectsApi, log: (text: string) => void) {
@@ -65,7 +69,7 @@ export class ManifestsFolder {
 
   /** Applies everything; then follows the folder. */
   async start(): Promise<void> {
-    this.#watcher = watch(this.#folder, { recursive: true }, () => this.#soon());
+    this.#watcher = watch(this.#folder, { recursive: true }, (_, file) => this.#soon(file));
     this.#watcher.on("error", (error) => this.#log(`manifests: ${error.message}`));
     await this.#reload();
   }
@@ -75,7 +79,8 @@ export class ManifestsFolder {
     clearTimeout(this.#timer);
   }
 
-  #soon(): void {
+  #soon(file: string | null): void {
+    if (file !== null) this.#saved.add(file);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#running = this.#running.then(() => this.#reload());
@@ -102,11 +107,15 @@ export class ManifestsFolder {
   }
 
   async #reload(): Promise<void> {
+    const saved = this.#saved;
+    this.#saved = new Set();
     const { manifests, complete } = await this.#read();
     const next = new Map(this.#applied);
     for (const manifest of [...manifests.values()].toSorted((a, b) => rank(a) - rank(b))) {
       const id = idOf(manifest.target);
-      if (deepEqual(this.#applied.get(id)?.body, manifest.body)) continue;
+      const known = deepEqual(this.#applied.get(id)?.body, manifest.body);
+      // What somebody else deleted comes back when its file is saved again, and does not with every other file.
+      if (known && !(saved.has(manifest.file) && this.#isGone(manifest))) continue;
       if (await this.#apply(manifest)) next.set(id, manifest);
     }
     for (const [id, manifest] of this.#applied) {
@@ -115,6 +124,14 @@ export class ManifestsFolder {
       next.delete(id);
     }
     this.#applied = next;
+  }
+
+  #isGone({ target }: Manifest): boolean {
+    try {
+      return this.#api.get(target) === undefined;
+    } catch {
+      return true;
+    }
   }
 
   async #apply(manifest: Manifest): Promise<boolean> {

@@ -78,6 +78,28 @@ test("a JSON file is read like a YAML file, and told when it is none", async () 
   }
 });
 
+test("an object that was deleted comes back when its own file is saved again, as it is, and not with another file", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "haptic-manifests-"));
+  const text = (name: string, value: string): string =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {v: "${value}"}\n`;
+  await writeFile(join(folder, "a.yaml"), text("a", "1"));
+  await writeFile(join(folder, "b.yaml"), text("b", "1"));
+  const api = await startEmbeddedApi({ host: "127.11.4.1", manifests: folder, log: () => undefined });
+  const name = (of: string) => ({ apiVersion: "v1", kind: "ConfigMap", name: of });
+  const value = (of: string): unknown => (api.objects.get(name(of))?.["data"] as { v: string } | undefined)?.v;
+  try {
+    api.objects.delete(name("a"));
+    await writeFile(join(folder, "b.yaml"), text("b", "2"));
+    await until(() => value("b") === "2");
+    assert.is(value("a"), undefined);
+    await writeFile(join(folder, "a.yaml"), text("a", "1"));
+    await until(() => value("a") === "1");
+  } finally {
+    await api.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
 test("an API that is closed follows no folder any more, and nothing of it keeps the process alive", async () => {
   const folder = await mkdtemp(join(tmpdir(), "haptic-manifests-"));
   await writeFile(join(folder, "a.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
