@@ -53,7 +53,7 @@ export const publisherInput = (
 ): PublisherInput => ({
   differs: () => desk.differs(),
   intervalMs: () => dataplaneTimings(iterations.serving?.config.assembled.spec ?? {}).configPublishInterval,
-  backoffMs: jitteredBackoff(random, 1_000, 60_000),
+  backoffMs: jitteredBackoff(random, 1_000, 15_000),
   reasonOf: (error) => troubleOf(error).reason,
 });
 

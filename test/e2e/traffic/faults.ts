@@ -150,7 +150,7 @@ export function faultProof(base: Test, network: Network, api: ApiChoice): void {
       what: "names a field that the API server's schema does not have",
       edit: (good: string) => `${good}\n{% for _, i := range ingresses %}{{ i.spec.ingressClassNam }}{% end %}\n`,
       reason: "ConfigInvalid",
-      text: /has no field ingressClassNam[^]*did you mean "ingressClassName"/,
+      text: /has no field ingressClassNam[^]*did you mean \\?"ingressClassName/,
     },
     {
       what: "HAProxy refuses",
