@@ -100,6 +100,7 @@ function* programs(): Generator<string> {
     yield `${any(v)}{% macro M(s string, n int) %}{{ s }}{{ n }}{% end %}{{ M(h, 1) }}`;
     yield `${any(v)}{% macro M(n int) %}{{ n }}{% end %}{{ M(h) }}`;
     yield `${any(v)}{{ toJSON(dig(h, "a", "b")) }}{{ toJSON(dig(h, "length")) }}{{ toJSON(dig(h, title_)) }}{{ toJSON(dig(h, "a")) }}`;
+    yield `${any(v)}{% var a, ok = h.(any) %}{{ ok }}{{ a == h }}{% switch x := h.(type) %}{% case any %}a{{ x == h }}{% default %}d{% end %}`;
     yield `${any(v)}{% var x, ok = h.(float64) %}{{ ok }}{{ x }}{% switch h.(type) %}{% case float64 %}f{% case int %}i{% case error %}e{% default %}d{% end %}`;
     yield `${any(v)}{% var x, ok = h[0] %}{{ toJSON(x) }}{{ ok }}`;
     yield `${any(v)}{% var x, ok = h[1] %}{{ toJSON(x) }}{{ ok }}`;
