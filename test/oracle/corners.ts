@@ -219,6 +219,9 @@ function* programs(): Generator<string> {
     "{% var m = map[any]int{2.0: 1, 3: 2} %}{{ m[3] }}{{ m[2.0] }}{{ len(m) }}",
     "{% var m = map[int]string{1: `a`} %}{% var v, ok = m[1] %}{{ v }}{{ ok }}{% v, ok = m[2] %}{{ v }}{{ ok }}{% if m %}t{% end %}{% delete(m, 1) %}{% if m %}t{% else %}f{% end %}{{ toJSON(m) }}",
     "{% var m any = map[int]int{1: 5} %}{% if m %}t{% end %}{{ m[1] }}{{ len(m) }}{% for k, v := range m %}{{ k + v }}{% end %}{% var v, ok = m[7] %}{{ ok }}",
+    ...[0, 1, 31, 32, 33, 40, 62, 63, 64, 70].map(
+      (n) => `{% var a, b, n = 5, -9007199254740991, ${n} %}{{ a >> n }} {{ b >> n }} {{ a << n }} {{ -a >> n }}`,
+    ),
     "{% var v, err = b64decode(`?`) %}{% var h any = err %}{% var e, ok = h.(error) %}{{ ok }}{{ e }}{% switch x := h.(type) %}{% case string %}s{% case error %}{{ x }}{% end %}{{ h == nil }}{{ `x` + h }}",
     "{% type T struct { A int } %}{% var x = T{1} %}{% var p, q = &x, &x %}{% var r = p %}{{ p == r }}{% p.A = 4 %}{{ x.A }}{{ r.A }}{% *p = T{9} %}{{ q.A }}{% var z = *p %}{% z.A = 1 %}{{ p.A }}",
     "{% type T struct { A int; B [2]int; C *T } %}{% var x T %}{% if x.C == nil %}nil{% end %}{% x.B[1] = 3 %}{% var y = x %}{% y.B[1] = 4 %}{{ x.B[1] }}{{ y.B[1] }}{% y.C = &x %}{% y.C.A = 8 %}{{ x.A }}{% var l = []T{x, y} %}{% l[0].B[0] = 5 %}{{ l[0].B[0] }}{{ x.B[0] }}",
