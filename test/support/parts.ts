@@ -14,6 +14,10 @@ export function testHaproxy(version: HaproxyVersion): string | undefined {
   return existsSync(binary) ? binary : undefined;
 }
 
+/** Why tests with that HAProxy are skipped, or undefined where it is there. */
+export const missingHaproxy = (version: HaproxyVersion): string | undefined =>
+  testHaproxy(version) === undefined ? `needs HAProxy ${version}, which could not be installed here` : undefined;
+
 /** Layers whose tests use HAProxy, and those that use a real Kubernetes control plane. */
 const withHaproxy: ReadonlySet<string> = new Set(["unit", "cluster", "e2e", "bench", "browser"]);
 const withKubernetes: ReadonlySet<string> = new Set(["cluster", "e2e"]);

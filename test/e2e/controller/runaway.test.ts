@@ -6,7 +6,7 @@
 import { test as base } from "uvu";
 import * as assert from "uvu/assert";
 import { needing } from "../../support/skip.ts";
-import { testHaproxy } from "../../support/parts.ts";
+import { missingHaproxy } from "../../support/parts.ts";
 import { Cluster, CONFIG, type FaultView, until } from "../harness/cluster.ts";
 import { hostObjects, served } from "../harness/hosts.ts";
 import { isolated } from "../harness/isolation.ts";
@@ -14,11 +14,7 @@ import { apiServers } from "../harness/planes.ts";
 import { KUBELET_MS, probe, type ProbeReport } from "../harness/probe.ts";
 
 const network = await isolated(import.meta.filename);
-const test = needing(
-  base,
-  network.missing ??
-    (testHaproxy("3.4") === undefined ? "needs HAProxy 3.4, which could not be installed here" : undefined),
-);
+const test = needing(base, network.missing ?? missingHaproxy("3.4"));
 
 const HOST = "app.example";
 const LONG = '{% s := "aaaaaaaa" %}{% for i in seq(20) %}{% s = s + s %}{% end %}';

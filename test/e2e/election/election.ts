@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { createAgentClient } from "../../../src/agent/client.ts";
 import { podStateOf, promotion } from "../../../src/controller/manifest.ts";
 import { needing } from "../../support/skip.ts";
-import { testHaproxy } from "../../support/parts.ts";
+import { missingHaproxy } from "../../support/parts.ts";
 import { Cluster, until } from "../harness/cluster.ts";
 import { hostObjects, served } from "../harness/hosts.ts";
 import type { Network } from "../harness/isolation.ts";
@@ -19,10 +19,7 @@ const NAME = "app";
 const HAND_OVER_MS = 10_000;
 
 export function electionProof(base: Test, network: Network, api: ApiChoice): void {
-  const missing =
-    network.missing ??
-    api.missing ??
-    (testHaproxy("3.4") === undefined ? "needs HAProxy 3.4, which could not be installed here" : undefined);
+  const missing = network.missing ?? api.missing ?? missingHaproxy("3.4");
   const test = needing(base, missing);
   let cluster: Cluster;
   let leader: Candidate;

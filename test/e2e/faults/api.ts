@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import type { TcpRelay } from "../../cluster/kube/tcp-relay.ts";
-import { testHaproxy } from "../../support/parts.ts";
+import { missingHaproxy } from "../../support/parts.ts";
 import { needing } from "../../support/skip.ts";
 import { ingress } from "../../unit/examples/objects.ts";
 import { Cluster, CONFIG, until } from "../harness/cluster.ts";
@@ -41,10 +41,7 @@ interface EventObject {
 }
 
 export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): void {
-  const missing =
-    network.missing ??
-    api.missing ??
-    (testHaproxy("3.4") === undefined ? "needs HAProxy 3.4, which could not be installed here" : undefined);
+  const missing = network.missing ?? api.missing ?? missingHaproxy("3.4");
   const test = needing(base, missing);
   const part = extent(test);
   let cluster: Cluster;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test as base } from "uvu";
 import * as assert from "uvu/assert";
-import { testHaproxy } from "../../support/parts.ts";
+import { missingHaproxy } from "../../support/parts.ts";
 import { needing } from "../../support/skip.ts";
 import { Cluster, until } from "../harness/cluster.ts";
 import { hostObjects, served } from "../harness/hosts.ts";
@@ -17,9 +17,7 @@ import { makeClocks } from "./clocks.ts";
 import { extent } from "./extent.ts";
 
 const network = await isolated(import.meta.filename);
-const missing =
-  network.missing ??
-  (testHaproxy("3.4") === undefined ? "needs HAProxy 3.4, which could not be installed here" : undefined);
+const missing = network.missing ?? missingHaproxy("3.4");
 const test = needing(base, missing);
 const folder = mkdtempSync(join(tmpdir(), "haptic-faults-"));
 const clocks = missing === undefined ? makeClocks(join(folder, "clocks")) : undefined;

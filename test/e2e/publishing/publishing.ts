@@ -8,7 +8,7 @@ import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import type { DeployedToPod, HAProxyCfg } from "../../../src/config/index.ts";
 import type { KubeObject } from "../../../src/stores/types.ts";
-import { testHaproxy } from "../../support/parts.ts";
+import { missingHaproxy } from "../../support/parts.ts";
 import { needing } from "../../support/skip.ts";
 import { Cluster, type Counters, until } from "../harness/cluster.ts";
 import { hostObjects, served } from "../harness/hosts.ts";
@@ -20,10 +20,7 @@ const PUBLISHED = ["hpcfg", "hpmap", "hpgf", "hpcl"];
 const crds = new URL("../../../crds/", import.meta.url).pathname;
 
 export function publishingProof(base: Test, network: Network, api: ApiChoice): void {
-  const missing =
-    network.missing ??
-    api.missing ??
-    (testHaproxy("3.4") === undefined ? "needs HAProxy 3.4, which could not be installed here" : undefined);
+  const missing = network.missing ?? api.missing ?? missingHaproxy("3.4");
   const test = needing(base, missing);
   let cluster: Cluster;
   test.before(async () => {

@@ -9,7 +9,7 @@ import { underLoad } from "../harness/load.ts";
 import type { ApiChoice } from "../harness/planes.ts";
 import { tlsSecret } from "../../unit/examples/objects.ts";
 import { needing } from "../../support/skip.ts";
-import { testHaproxy } from "../../support/parts.ts";
+import { missingHaproxy } from "../../support/parts.ts";
 
 const HOST = "app.example";
 const NAME = "app";
@@ -57,10 +57,7 @@ function certificateName(cluster: Cluster, pod: number, host: string): Promise<s
 }
 
 export function faultProof(base: Test, network: Network, api: ApiChoice): void {
-  const missing =
-    network.missing ??
-    api.missing ??
-    (testHaproxy("3.4") === undefined ? "needs HAProxy 3.4, which could not be installed here" : undefined);
+  const missing = network.missing ?? api.missing ?? missingHaproxy("3.4");
   const test = needing(base, missing);
   let cluster: Cluster;
   let hosts = 0;

@@ -2,7 +2,7 @@
 import { test as base } from "uvu";
 import * as assert from "uvu/assert";
 import { setTimeout as sleep } from "node:timers/promises";
-import { testHaproxy } from "../../support/parts.ts";
+import { missingHaproxy } from "../../support/parts.ts";
 import { needing } from "../../support/skip.ts";
 import { ingress, service } from "../../unit/examples/objects.ts";
 import { Cluster, CONFIG, type Counters, until } from "../harness/cluster.ts";
@@ -11,11 +11,7 @@ import { isolated } from "../harness/isolation.ts";
 import { apiServers } from "../harness/planes.ts";
 
 const network = await isolated(import.meta.filename);
-const test = needing(
-  base,
-  network.missing ??
-    (testHaproxy("3.4") === undefined ? "needs HAProxy 3.4, which could not be installed here" : undefined),
-);
+const test = needing(base, network.missing ?? missingHaproxy("3.4"));
 const OBJECTS = 100;
 const IDLE_MS = Number(process.env["HAPTIC_IDLE_SECONDS"] ?? "120") * 1_000;
 const DRIFT_MS = 5_000;

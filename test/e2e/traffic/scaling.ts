@@ -8,17 +8,14 @@ import type { Network } from "../harness/isolation.ts";
 import { underLoad } from "../harness/load.ts";
 import type { ApiChoice } from "../harness/planes.ts";
 import { needing } from "../../support/skip.ts";
-import { testHaproxy } from "../../support/parts.ts";
+import { missingHaproxy } from "../../support/parts.ts";
 
 const HOST = "app.example";
 const NAME = "app";
 const BULK = { rate: 2_200, seconds: 48 } as const;
 
 export function scalingProof(base: Test, network: Network, api: ApiChoice): void {
-  const missing =
-    network.missing ??
-    api.missing ??
-    (testHaproxy("3.4") === undefined ? "needs HAProxy 3.4, which could not be installed here" : undefined);
+  const missing = network.missing ?? api.missing ?? missingHaproxy("3.4");
   const test = needing(base, missing);
   let cluster: Cluster;
   test.before(async () => {
