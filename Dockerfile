@@ -12,7 +12,7 @@ ARG NODE_IMAGE=docker.io/library/node:24.22.3-bookworm-slim
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
-RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --no-progress
+RUN --mount=type=cache,target=/var/cache/npm npm ci --ignore-scripts --no-progress --cache /var/cache/npm
 
 FROM packages AS build
 COPY .ci/bundle.ts .ci/
