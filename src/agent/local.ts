@@ -1,11 +1,13 @@
 /**
  * The agent's unix socket inside the pod: state and health without network credentials, and the start wrapper's wish for
- * whole files. Listening on it is also the lock on the tree: agent and wrapper never write at once.
+ * whole files. Who listens there holds the lock on the tree: agent and wrapper never write at once. The lock itself is an
+ * abstract socket named by the folder's inode, which the kernel gives to one process of the pod and takes back at its death;
+ * a path alone could be listened on by two who start in the same moment, each having found it free.
  */
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, statSync } from "node:fs";
 import { createServer, request, type Server } from "node:http";
-import { connect } from "node:net";
-import { dirname } from "node:path";
+import { connect, createServer as createGuard, type Server as Guard, type Socket } from "node:net";
+import { basename, dirname } from "node:path";
 import { AgentRequestError, AgentTreeError } from "../errors.ts";
 import type { Answer } from "./ticket.ts";
 import { answerOf } from "./server.ts";
@@ -13,26 +15,39 @@ import { answerOf } from "./server.ts";
 export type LocalHandler = (method: string, url: URL) => Promise<Answer>;
 
 export class LocalLock {
+  readonly #guard: Guard;
+  readonly #waiting: ReadonlySet<Socket>;
   readonly #server: Server;
-  #handler: LocalHandler = async () => ({ status: 503, body: { error: "starting" } });
+  readonly #handler = Promise.withResolvers<LocalHandler>();
 
-  private constructor(server: Server) {
+  private constructor(guard: Guard, waiting: ReadonlySet<Socket>, server: Server) {
+    this.#guard = guard;
+    this.#waiting = waiting;
     this.#server = server;
   }
 
-  /** @throws AgentTreeError when another process listens there. */
+  /** @throws AgentTreeError when another process holds it. */
   static async take(path: string): Promise<LocalLock> {
+    const lock = await LocalLock.tryTake(path);
+    if (lock === undefined) throw new AgentTreeError(`another agent owns ${path}`);
+    return lock;
+  }
+
+  /** undefined = another process holds it. */
+  static async tryTake(path: string): Promise<LocalLock | undefined> {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (await isListening(path)) throw new AgentTreeError(`another agent owns ${path}`);
+    const waiting = new Set<Socket>();
+    const guard = await claim(guardOf(path), waiting);
+    if (guard === undefined) return undefined;
     rmSync(path, { force: true });
     const server = createServer();
-    const lock = new LocalLock(server);
+    const lock = new LocalLock(guard, waiting, server);
     server.on("request", (incoming, response) => {
       const url = URL.parse(incoming.url ?? "/", "http://agent");
       const answer =
         url === null
           ? Promise.reject(new AgentRequestError("the address of the request cannot be read"))
-          : lock.#handler(incoming.method ?? "GET", url);
+          : lock.#handler.promise.then((handler) => handler(incoming.method ?? "GET", url));
       void answer.catch(answerOf).then((answer) => {
         response.writeHead(answer.status, { "content-type": "application/json" });
         response.end(`${JSON.stringify(answer.body)}\n`);
@@ -47,57 +62,69 @@ export class LocalLock {
 
   /**
    * The same for an agent: a start wrapper that is at work, as when both containers of a pod start together, is waited for. It
-   * answers no health request, and its connections end with it.
-   * @throws AgentTreeError when another agent listens there.
+   * answers no health request.
+   * @throws AgentTreeError when another agent holds it.
    */
   static async takeAfterWrapper(path: string): Promise<LocalLock> {
-    let ended = true;
-    while (ended && (await isBusy(path))) ended = await connectionEnd(path);
-    return LocalLock.take(path);
+    for (;;) {
+      const lock = await LocalLock.tryTake(path);
+      if (lock !== undefined) return lock;
+      if (await isInService(path)) throw new AgentTreeError(`another agent owns ${path}`);
+      await LocalLock.released(path);
+    }
   }
 
+  /** Resolves when the present holder, if there is one, has released the lock or has died. */
+  static released(path: string): Promise<void> {
+    return new Promise((resolve) => {
+      const socket = connect(guardOf(path));
+      socket.resume();
+      socket.once("error", () => undefined);
+      socket.once("close", () => resolve());
+    });
+  }
+
+  /** Requests that came before are answered now. */
   serve(handler: LocalHandler): void {
-    this.#handler = handler;
+    this.#handler.resolve(handler);
   }
 
   async release(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of this.#waiting) socket.destroy();
+    await new Promise<void>((resolve) => this.#guard.close(() => resolve()));
   }
 }
 
-/** Somebody listens who is no agent in service. */
-async function isBusy(path: string): Promise<boolean> {
+function guardOf(path: string): string {
+  const { dev, ino } = statSync(dirname(path));
+  return `\0haptic:${dev}:${ino}:${basename(path)}`;
+}
+
+/** Listens on an abstract address and holds open whoever connects; undefined when somebody else listens there. */
+function claim(address: string, connected: Set<Socket>): Promise<Guard | undefined> {
+  return new Promise((resolve, reject) => {
+    const guard = createGuard((socket) => {
+      connected.add(socket);
+      socket.once("error", () => undefined);
+      socket.once("close", () => connected.delete(socket));
+      socket.resume();
+    });
+    guard.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRINUSE") resolve(undefined);
+      else reject(error);
+    });
+    guard.listen(address, () => resolve(guard));
+  });
+}
+
+async function isInService(path: string): Promise<boolean> {
   try {
-    await askAgent(path, "GET", "/health");
-    return false;
+    return (await askAgent(path, "GET", "/health")) !== undefined;
   } catch {
-    return true;
+    return false;
   }
-}
-
-/** Resolves when the holder ended the connection; false = there was none. */
-function connectionEnd(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    let connected = false;
-    const socket = connect(path, () => {
-      connected = true;
-    });
-    socket.resume();
-    socket.once("error", () => undefined);
-    socket.once("close", () => resolve(connected));
-  });
-}
-
-function isListening(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
-  });
 }
 
 /**

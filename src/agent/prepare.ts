@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { AgentTreeError } from "../errors.ts";
 import { checkConfig } from "../haproxy/index.ts";
 import { Holding } from "./holding.ts";
@@ -11,6 +12,9 @@ import { askAgent, LocalLock } from "./local.ts";
 import type { AgentPaths } from "./options.ts";
 import { PRIVATE_DIR } from "./paths.ts";
 import { bootstrapModel } from "./bootstrap.ts";
+
+/** An agent that holds the lock is about to listen, or about to be gone. */
+const BETWEEN_ASKING_MS = 20;
 
 export interface PrepareOptions extends AgentPaths {
   /** The haproxy binary. */
@@ -29,10 +33,17 @@ export interface Prepared {
 /** @throws AgentTreeError when not even the bootstrap configuration passes HAProxy's check. */
 export async function prepareStart(options: PrepareOptions): Promise<Prepared> {
   mkdirSync(options.baseDir, { recursive: true });
-  const living = await askAgent(options.localSocket, "POST", "/start");
-  if (living !== undefined)
-    return checked(options, () => askAgent(options.localSocket, "POST", "/start?fallback=1").then(() => undefined));
-  const lock = await LocalLock.take(options.localSocket);
+  for (;;) {
+    const living = await askAgent(options.localSocket, "POST", "/start");
+    if (living !== undefined)
+      return checked(options, () => askAgent(options.localSocket, "POST", "/start?fallback=1").then(() => undefined));
+    const lock = await LocalLock.tryTake(options.localSocket);
+    if (lock !== undefined) return prepareAlone(options, lock);
+    await setTimeout(BETWEEN_ASKING_MS);
+  }
+}
+
+async function prepareAlone(options: PrepareOptions, lock: LocalLock): Promise<Prepared> {
   try {
     const holding = new Holding({ ...options });
     await holding.recover();

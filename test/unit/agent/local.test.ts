@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { LocalLock } from "../../../src/agent/local.ts";
+import { askAgent, LocalLock } from "../../../src/agent/local.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "haptic-local-"));
 test.after(() => rmSync(dir, { recursive: true, force: true }));
@@ -32,6 +32,18 @@ test("An agent that starts beside a living agent is refused", async () => {
     (error: Error) => assert.match(error.message, "another agent owns"),
   );
   await living.release();
+});
+
+test("Of ten that start in the same moment one holds the lock, and it can be asked", async () => {
+  const path = join(dir, "race.sock");
+  for (let round = 0; round < 20; round++) {
+    const locks = await Promise.all(Array.from({ length: 10 }, () => LocalLock.tryTake(path)));
+    const held = locks.filter((lock) => lock !== undefined);
+    assert.is(held.length, 1);
+    held[0]!.serve(async () => ({ status: 200, body: { round } }));
+    assert.equal(await askAgent(path, "GET", "/health"), { round });
+    await held[0]!.release();
+  }
 });
 
 test("A request whose address cannot be read is answered 400, and the agent lives on", async () => {
