@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
+import { firstValueFrom, timer } from "rxjs";
 import { AgentTreeError } from "../errors.ts";
 import { checkConfig } from "../haproxy/index.ts";
 import { Holding } from "./holding.ts";
@@ -39,7 +39,7 @@ export async function prepareStart(options: PrepareOptions): Promise<Prepared> {
       return checked(options, () => askAgent(options.localSocket, "POST", "/start?fallback=1").then(() => undefined));
     const lock = await LocalLock.tryTake(options.localSocket);
     if (lock !== undefined) return prepareAlone(options, lock);
-    await setTimeout(BETWEEN_ASKING_MS);
+    await firstValueFrom(timer(BETWEEN_ASKING_MS));
   }
 }
 
