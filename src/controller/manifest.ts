@@ -1,7 +1,7 @@
 /** From a plan and what a pod is known to hold to the one request that brings the pod there. Pure. */
 import { IDENTITY_VERSION, LIMITS, PLAN_SCHEMA_VERSION } from "../agent/api.ts";
 import type { AgentState, Manifest, ManifestFile, Token } from "../agent/api.ts";
-import { diffPlans, splices } from "../plan/index.ts";
+import { diffPlans, splices, tellReason, WORKER_BEHIND } from "../plan/index.ts";
 import type { LoadedFiles } from "../plan/index.ts";
 import type { Block, PlanDiff, PlanFile, RenderPlan } from "../plan/types.ts";
 import type { ApplyPart } from "./agent-port.ts";
@@ -51,6 +51,7 @@ export function podStateOf(state: AgentState): PodState {
             certs: new Set(inventory.certs),
             caFiles: new Set(inventory.ca_files),
             crtLists: new Set(inventory.crt_lists),
+            crlFiles: new Set(inventory.crl_files),
           },
   };
 }
@@ -130,7 +131,7 @@ export function deltaDelivery(plan: RenderPlan, baseline: RenderPlan, pod: PodSt
     parts.push({ path: file.path, bytes: cuts.flatMap(({ insert }) => bytesOf(insert)) });
   }
   // A worker whose operations are not the applied plan's waits for a reload, or had one refused: only a reload makes it right.
-  const worker = pod.workerOps === pod.applied ? [] : ["the worker does not run what is applied"];
+  const worker = pod.workerOps === pod.applied ? [] : [tellReason(WORKER_BEHIND)];
   const reload = diff.verdict === "reload" || worker.length > 0;
   return {
     manifest: {
@@ -145,7 +146,7 @@ export function deltaDelivery(plan: RenderPlan, baseline: RenderPlan, pod: PodSt
     },
     parts,
     verdict: reload ? "reload" : diff.verdict,
-    reasons: [...diff.reasons, ...worker],
+    reasons: [...diff.reloads.map(tellReason), ...worker],
   };
 }
 

@@ -1,7 +1,7 @@
 /** The controller's side of each pod: one connection, what the pod said last, and the requests that `podApply` asks for. */
 import type { AgentState, ApplyResult, Manifest, Token } from "../agent/api.ts";
 import { ControllerError } from "../errors.ts";
-import { decodePlan, encodePlan } from "../plan/index.ts";
+import { decodePlan, encodePlan, tellReason, UNKNOWN_BASELINE } from "../plan/index.ts";
 import type { RenderPlan } from "../plan/types.ts";
 import type { ApplyForm, ApplyReply, KnownState } from "../../machines/podApply.ts";
 import type { PodRef } from "../../machines/discovery.ts";
@@ -205,7 +205,7 @@ export class PodSessions {
     if (state === undefined) throw new ControllerError(`nothing is known of pod ${session.pod.name}`);
     if (form === "full") return fullDelivery(plan, state, token, ["the full set was asked for"]);
     const baseline = await this.#baseline(session, state, signal);
-    if (baseline === undefined) return fullDelivery(plan, state, token, ["no plan is known of what this pod runs"]);
+    if (baseline === undefined) return fullDelivery(plan, state, token, [tellReason(UNKNOWN_BASELINE)]);
     return deltaDelivery(plan, baseline, state, token);
   }
 

@@ -3,7 +3,17 @@ import type { Ledger } from "./ledger.ts";
 import { backendDigest } from "./plan.ts";
 import { treeDifferences } from "./keyed-tree.ts";
 import type { Op } from "./ops.ts";
-import { addServerOps, addressObstacle, directiveLines, isPlainName, removeServerOps } from "./servers.ts";
+import { HINTS } from "./reasons.ts";
+import { loadServerFiles } from "./server-files.ts";
+import {
+  addressObstacle,
+  addServerOps,
+  directiveLines,
+  isPlainName,
+  type Obstacle,
+  removeServerOps,
+  type ServerOps,
+} from "./servers.ts";
 import type { BackendRecord, PlanBackend, RenderPlan, ServerRecord } from "./types.ts";
 
 /** First version with dynamic backends. */
@@ -11,34 +21,73 @@ const DYNAMIC_BACKENDS = 3004;
 
 export function diffBackends(next: RenderPlan, baseline: RenderPlan, ledger: Ledger): void {
   for (const { key, before, after } of treeDifferences(baseline.backends, next.backends, backendDigest)) {
-    if (before === undefined) added((after as PlanBackend).record, next, baseline, ledger);
-    else if (after === undefined) removed(before.record, key, ledger);
-    else changed(before, after, next, ledger);
+    const notes = new BackendNotes(key, after?.origin ?? before?.origin ?? "", ledger);
+    if (before === undefined) added((after as PlanBackend).record, next, baseline, notes);
+    else if (after === undefined) removed(before.record, notes);
+    else changed(before, after, next, notes);
   }
 }
 
-function added(record: BackendRecord, next: RenderPlan, baseline: RenderPlan, ledger: Ledger): void {
-  const name = `backend ${record.name}`;
+/** The ledger, speaking of one backend. */
+class BackendNotes {
+  readonly ledger: Ledger;
+  readonly section: string;
+  readonly #object: string;
+
+  constructor(name: string, object: string, ledger: Ledger) {
+    this.ledger = ledger;
+    this.section = `backend ${name}`;
+    this.#object = object;
+  }
+
+  reload(text: string, hint: string, field = ""): void {
+    this.ledger.reload(`${this.section}${text}`, { section: this.section, object: this.#object, field, hint });
+  }
+
+  /** A reason why a server cannot have what is asked for. */
+  refuse(lead: string, server: string, { what, hint }: Obstacle): void {
+    this.reload(`${lead}server ${server}: ${what}`, hint, `servers.${server}`);
+  }
+}
+
+/** Operations for a new server, its files loaded before, or why it needs a reload. */
+function newServer(
+  record: BackendRecord,
+  server: ServerRecord,
+  profileText: string,
+  next: RenderPlan,
+  ledger: Ledger,
+): ServerOps {
+  const ops = addServerOps(record, server, profileText, ledger.version);
+  if (!Array.isArray(ops)) return ops;
+  return loadServerFiles(ops, next, ledger) ?? ops;
+}
+
+function added(record: BackendRecord, next: RenderPlan, baseline: RenderPlan, notes: BackendNotes): void {
+  const { ledger } = notes;
   const profile = record.profile === undefined ? undefined : next.profiles.get(record.profile);
   const known = record.profile === undefined ? undefined : baseline.profiles.get(record.profile);
   if (ledger.version < DYNAMIC_BACKENDS)
-    return ledger.reload(`${name} is new, which HAProxy before 3.4 takes at a reload only`);
+    return notes.reload(" is new, which HAProxy before 3.4 takes at a reload only", HINTS.oldVersion);
   if (record.shape !== "dynamic") {
-    return ledger.reload(
-      `${name} is new and structural${record.shapeReason === undefined ? "" : ` (${record.shapeReason})`}`,
-    );
+    const why = record.shapeReason === undefined ? "" : ` (${record.shapeReason})`;
+    return notes.reload(` is new and structural${why}`, HINTS.structural, "shape");
   }
   if (profile === undefined || known?.digest !== profile.digest) {
-    return ledger.reload(`${name} is new and its profile ${record.profile ?? "(none)"} is not loaded`);
+    return notes.reload(
+      ` is new and its profile ${record.profile ?? "(none)"} is not loaded`,
+      HINTS.unloadedProfile,
+      "profile",
+    );
   }
-  if (!isPlainName(record.name)) return ledger.reload(`${name} is new and its name cannot be used at run time`);
+  if (!isPlainName(record.name)) return notes.reload(" is new and its name cannot be used at run time", HINTS.name);
   const add: Op = { kind: "backend_add", backend: record.name, profile: profile.name };
   if (record.mode !== undefined) add.mode = record.mode;
   if (record.guid !== undefined) add.guid = record.guid;
   const ops: Op[] = [add];
   for (const server of record.servers) {
-    const result = addServerOps(record, server, profile.text, ledger.version);
-    if (typeof result === "string") return ledger.reload(`${name} is new, server ${server.name}: ${result}`);
+    const result = newServer(record, server, profile.text, next, ledger);
+    if (!Array.isArray(result)) return notes.refuse(" is new, ", server.name, result);
     ops.push(...result);
   }
   ops.push({ kind: "backend_publish", backend: record.name });
@@ -46,12 +95,12 @@ function added(record: BackendRecord, next: RenderPlan, baseline: RenderPlan, le
   ledger.add("create", ops);
 }
 
-function removed(record: BackendRecord, key: string, ledger: Ledger): void {
-  const name = `backend ${key}`;
+function removed(record: BackendRecord, notes: BackendNotes): void {
+  const { ledger } = notes;
   if (ledger.version < DYNAMIC_BACKENDS)
-    return ledger.reload(`${name} is gone, which HAProxy before 3.4 takes at a reload only`);
+    return notes.reload(" is gone, which HAProxy before 3.4 takes at a reload only", HINTS.oldVersion);
   if (record.shape !== "dynamic" || !isPlainName(record.name))
-    return ledger.reload(`${name} is gone and was structural`);
+    return notes.reload(" is gone and was structural", HINTS.structural, "shape");
   const ops: Op[] = [{ kind: "backend_unpublish", backend: record.name }];
   for (const server of record.servers) ops.push(...removeServerOps(record.name, server.name, ledger.waitMs));
   ops.push(
@@ -65,14 +114,14 @@ function removed(record: BackendRecord, key: string, ledger: Ledger): void {
 /** Fields that HAProxy reads at a load only. */
 const FIXED = ["profile", "mode", "balance", "hashType", "guid", "defaultServer", "body"] as const;
 
-function changed(before: PlanBackend, after: PlanBackend, next: RenderPlan, ledger: Ledger): void {
-  const name = `backend ${after.record.name}`;
+function changed(before: PlanBackend, after: PlanBackend, next: RenderPlan, notes: BackendNotes): void {
+  const { ledger } = notes;
   const fields = FIXED.filter((field) => before.record[field] !== after.record[field]);
-  if (fields.length > 0) return ledger.reload(`${name} changed its ${fields.join(", ")}`);
-  if (before.residueDigest !== after.residueDigest) return ledger.reload(`${name} changed text outside its servers`);
-  if (before.digest === after.digest) {
-    return ledger.reload(`${name} changed text that its record does not account for`);
-  }
+  if (fields.length > 0) return notes.reload(` changed its ${fields.join(", ")}`, HINTS.fixedField, fields.join(", "));
+  if (before.residueDigest !== after.residueDigest)
+    return notes.reload(" changed text outside its servers", HINTS.text, "text");
+  if (before.digest === after.digest)
+    return notes.reload(" changed text that its record does not account for", HINTS.record, "text");
   const profile = after.record.profile === undefined ? undefined : next.profiles.get(after.record.profile);
   // What the section says itself stands after what it inherits, and counts.
   const profileText = `${profile?.text ?? ""}\n${after.record.body ?? ""}`;
@@ -81,18 +130,24 @@ function changed(before: PlanBackend, after: PlanBackend, next: RenderPlan, ledg
     const was = old.get(server.name);
     old.delete(server.name);
     if (was === undefined) {
-      const ops = addServerOps(after.record, server, profileText, ledger.version);
-      if (typeof ops === "string") ledger.reload(`${name}, new server ${server.name}: ${ops}`);
+      const ops = newServer(after.record, server, profileText, next, ledger);
+      if (!Array.isArray(ops)) notes.refuse(", new ", server.name, ops);
       else ledger.add("servers", ops);
     } else {
-      changedServer(after.record, was, server, profileText, ledger);
+      changedServer(after.record, was, server, profileText, notes);
     }
   }
   for (const gone of old.keys()) {
     if (isPlainName(gone)) {
       ledger.add("remove", removeServerOps(after.record.name, gone, ledger.waitMs));
       ledger.stopInPlace(after.record.name, gone);
-    } else ledger.reload(`${name}, server ${JSON.stringify(gone)} is gone and its name cannot be used at run time`);
+    } else {
+      notes.reload(
+        `, server ${JSON.stringify(gone)} is gone and its name cannot be used at run time`,
+        HINTS.name,
+        "servers",
+      );
+    }
   }
 }
 
@@ -101,17 +156,20 @@ function changedServer(
   was: ServerRecord,
   now: ServerRecord,
   profileText: string,
-  ledger: Ledger,
+  notes: BackendNotes,
 ): void {
-  const where = `backend ${record.name}, server ${now.name}`;
+  const { ledger } = notes;
+  const refuse = (text: string, hint: string, key: string): void =>
+    notes.reload(`, server ${now.name}${text}`, hint, `servers.${now.name}.${key}`);
   const target = { backend: record.name, server: now.name };
-  if (was.guid !== now.guid) return ledger.reload(`${where} changed its guid`);
-  if ((was.extra ?? "").trim() !== (now.extra ?? "").trim()) return ledger.reload(`${where} changed its keywords`);
+  if (was.guid !== now.guid) return refuse(" changed its guid", HINTS.serverGuid, "guid");
+  if ((was.extra ?? "").trim() !== (now.extra ?? "").trim())
+    return refuse(" changed its keywords", HINTS.serverKeywords, "extra");
   const ops: Op[] = [];
   const stops: Op[] = [];
   if (was.address !== now.address || was.port !== now.port) {
     const obstacle = addressObstacle(now);
-    if (obstacle !== undefined) return ledger.reload(`${where}: ${obstacle}`);
+    if (obstacle !== undefined) return refuse(`: ${obstacle.what}`, obstacle.hint, "address");
     ops.push({ kind: "server_set_addr", ...target, address: now.address, port: now.port });
   }
   if (was.weight !== now.weight) {
@@ -126,7 +184,7 @@ function changedServer(
     else ops.push({ kind: "server_set_state", ...target, state: "ready" });
   }
   if (ops.length + stops.length > 0 && !isPlainName(now.name))
-    return ledger.reload(`${where}: its name cannot be used at run time`);
+    return refuse(": its name cannot be used at run time", HINTS.name, "name");
   ledger.add("servers", ops);
   ledger.add("stop", stops);
 }

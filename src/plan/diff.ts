@@ -7,9 +7,10 @@ import { diffFiles } from "./diff-files.ts";
 import { treeDifferences } from "./keyed-tree.ts";
 import { Ledger, type LoadedFiles } from "./ledger.ts";
 import type { OpKind } from "./ops.ts";
-import { profileDigest, structureDigest } from "./plan.ts";
-import { sectionOf } from "./structure.ts";
+import { backendDigest, profileDigest, structureDigest } from "./plan.ts";
+import { sectionOf, sourceOf } from "./structure.ts";
 import { versionNumber } from "./servers.ts";
+import { HINTS, OTHER_SCHEMA, type ReloadReason, UNKNOWN_BASELINE } from "./reasons.ts";
 import type { PlanDiff, RenderPlan } from "./types.ts";
 
 export interface DiffOptions {
@@ -32,45 +33,66 @@ export interface DiffOptions {
 /** Compares `next` with the plan that the pod is known to run. */
 export function diffPlans(next: RenderPlan, baseline: RenderPlan | undefined, options: DiffOptions): PlanDiff {
   if (baseline === undefined || baseline.schemaVersion !== next.schemaVersion) {
-    const why =
-      baseline === undefined ? "no plan is known of what this pod runs" : "the pod's plan has another schema version";
     return {
-      verdict: "reload",
-      reasons: [why],
-      ops: [],
-      inPlaceOps: [],
+      ...verdict("reload", [baseline === undefined ? UNKNOWN_BASELINE : OTHER_SCHEMA]),
       changed: [...next.files.entries()].map(([, file]) => file),
-      removed: [],
     };
   }
-  if (baseline.id === next.id)
-    return { verdict: "noop", reasons: [], ops: [], inPlaceOps: [], changed: [], removed: [] };
+  if (baseline.id === next.id) return verdict("noop");
 
-  const ledger = new Ledger(
-    versionNumber(options.haproxyVersion),
-    options.agentOps,
-    options.loaded,
-    options.waitMs ?? 10_000,
-  );
-  for (const { key } of treeDifferences(baseline.structure, next.structure, structureDigest)) {
-    ledger.reload(`${sectionOf(key)} changed`);
-  }
+  const ledger = new Ledger({
+    version: versionNumber(options.haproxyVersion),
+    supported: options.agentOps,
+    loaded: options.loaded,
+    waitMs: options.waitMs ?? 10_000,
+  });
+  for (const { key } of treeDifferences(baseline.structure, next.structure, structureDigest)) changedText(key, ledger);
   for (const { key, after } of treeDifferences(baseline.profiles, next.profiles, profileDigest)) {
     // A profile that nothing uses any more may stay in the worker until its next reload.
-    if (after !== undefined) ledger.reload(`profile ${key} is new`);
+    if (after === undefined) continue;
+    ledger.reload(`profile ${key} is new`, {
+      section: `defaults ${key}`,
+      object: firstUser(key, next, baseline),
+      hint: HINTS.profile,
+    });
   }
   diffBackends(next, baseline, ledger);
   const { changed, removed } = diffFiles(next, baseline, ledger);
 
   const maxOps = options.maxOps ?? 8000;
-  if (ledger.count > maxOps) ledger.reload(`${ledger.count} operations are more than ${maxOps}`);
+  if (ledger.count > maxOps) ledger.reload(`${ledger.count} operations are more than ${maxOps}`, { hint: HINTS.bulk });
   const maxBackends = options.maxBackendChanges ?? 1000;
   if (ledger.backendChanges > maxBackends)
-    ledger.reload(`${ledger.backendChanges} backends come or go, more than ${maxBackends}`);
+    ledger.reload(`${ledger.backendChanges} backends come or go, more than ${maxBackends}`, { hint: HINTS.bulk });
 
-  const reasons = ledger.reasons;
   const inPlaceOps = ledger.count > maxOps ? [] : ledger.inPlace();
-  if (reasons.length > 0) return { verdict: "reload", reasons, ops: [], inPlaceOps, changed, removed };
+  if (ledger.reasons.length > 0) return { ...verdict("reload", ledger.reasons), inPlaceOps, changed, removed };
   const ops = ledger.ops();
-  return { verdict: ops.length > 0 ? "runtime" : "file_only", reasons: [], ops, inPlaceOps, changed, removed };
+  return { ...verdict(ops.length > 0 ? "runtime" : "file_only"), ops, inPlaceOps, changed, removed };
+}
+
+function verdict(word: PlanDiff["verdict"], reloads: readonly ReloadReason[] = []): PlanDiff {
+  const reasons = reloads.map(({ text }) => text);
+  return { verdict: word, reasons, reloads, ops: [], inPlaceOps: [], changed: [], removed: [] };
+}
+
+/** Text of haproxy.cfg outside declared backends and profiles. */
+function changedText(key: string, ledger: Ledger): void {
+  const section = sectionOf(key);
+  const { snippet, object } = sourceOf(key);
+  if (snippet === undefined)
+    return ledger.reload(`${section} changed`, { section, field: "haproxyConfig.template", hint: HINTS.section });
+  ledger.reload(`${section} changed: snippet ${snippet} for ${object}`, {
+    section,
+    field: `templateSnippets.${snippet}`,
+    object,
+    hint: HINTS.section,
+  });
+}
+
+/** The object of the first backend that takes a profile up. */
+function firstUser(profile: string, next: RenderPlan, baseline: RenderPlan): string {
+  for (const { before, after } of treeDifferences(baseline.backends, next.backends, backendDigest))
+    if (after?.record.profile === profile && before?.record.profile !== profile) return after.origin ?? "";
+  return "";
 }

@@ -33,6 +33,16 @@ export {
   summarize,
 } from "./plan.ts";
 export {
+  HINTS,
+  MAX_REASONS,
+  reloadReason,
+  type ReloadReason,
+  tellReason,
+  UNKNOWN_BASELINE,
+  WORKER_BEHIND,
+} from "./reasons.ts";
+export {
+  mountDiscriminator,
   PREAMBLE,
   sectionKeyword,
   sectionOf,

@@ -1,5 +1,6 @@
 /** Collects what a difference asks for: operations in their order of safety, and reasons for a reload. */
 import type { Op, OpKind } from "./ops.ts";
+import { HINTS, MAX_REASONS, type ReasonDetails, reloadReason, type ReloadReason } from "./reasons.ts";
 
 /** The worker's inventory as the agent reports it; paths as in the manifest. */
 export interface LoadedFiles {
@@ -7,56 +8,94 @@ export interface LoadedFiles {
   readonly certs: ReadonlySet<string>;
   readonly caFiles: ReadonlySet<string>;
   readonly crtLists: ReadonlySet<string>;
+  /** Absent where the agent does not say. */
+  readonly crlFiles?: ReadonlySet<string>;
 }
 
 /**
- * The order in which operations are safe: what new entries point to comes first (backends, servers, certificates; servers
- * that start before servers that stop, so that no backend is without one in between), then the entries, then what nothing
- * points to any more goes.
+ * The order in which operations are safe: what new entries point to comes first (certificates and settings before the backends
+ * and servers that use them; servers that start before servers that stop, so that no backend is without one in between), then the
+ * entries, then what nothing points to any more goes.
  */
-const STAGES = ["create", "servers", "stop", "certs", "crtAdd", "mapAdd", "mapDel", "crtDel", "remove"] as const;
+const STAGES = [
+  "certs",
+  "settings",
+  "create",
+  "servers",
+  "stop",
+  "crtAdd",
+  "mapAdd",
+  "mapDel",
+  "crtDel",
+  "remove",
+  "settingsDel",
+  "certDel",
+] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** Reasons kept of one difference; more are counted. */
-const MAX_REASONS = 20;
+export interface LedgerOptions {
+  readonly version: number;
+  readonly supported: ReadonlySet<OpKind>;
+  readonly loaded: LoadedFiles | undefined;
+  readonly waitMs: number;
+}
 
 export class Ledger {
   readonly version: number;
-  readonly loaded: LoadedFiles | undefined;
   readonly waitMs: number;
   /** Backends added or removed: each costs more than other operations the more backends there are. */
   backendChanges = 0;
   readonly #supported: ReadonlySet<OpKind>;
-  readonly #reasons: string[] = [];
-  #moreReasons = 0;
+  readonly #loaded: LoadedFiles | undefined;
+  readonly #reasons = new Map<string, ReloadReason>();
   readonly #stages = new Map<Stage, Op[]>(STAGES.map((stage) => [stage, []]));
+  readonly #loading = new Set<string>();
   readonly #stopped: Op[] = [];
   #count = 0;
 
-  constructor(version: number, supported: ReadonlySet<OpKind>, loaded: LoadedFiles | undefined, waitMs: number) {
+  constructor({ version, supported, loaded, waitMs }: LedgerOptions) {
     this.version = version;
     this.#supported = supported;
-    this.loaded = loaded;
+    this.#loaded = loaded;
     this.waitMs = waitMs;
   }
 
-  /** Notes why a reload is needed. The reason names a section, backend or file, never content. */
-  reload(reason: string): void {
-    if (this.#reasons.length < MAX_REASONS) this.#reasons.push(reason);
-    else this.#moreReasons++;
+  /** Notes why a reload is needed. The text names a section, backend or file, never content. */
+  reload(text: string, details: ReasonDetails = {}): void {
+    if (!this.#reasons.has(text)) this.#reasons.set(text, reloadReason(text, details));
   }
 
   add(stage: Stage, ops: readonly Op[]): void {
     for (const op of ops) {
-      if (!this.#supported.has(op.kind)) this.reload(`the agent does not know the operation ${op.kind}`);
+      if (!this.supports(op.kind))
+        this.reload(`the agent does not know the operation ${op.kind}`, { hint: HINTS.agent });
     }
     (this.#stages.get(stage) as Op[]).push(...ops);
     this.#count += ops.length;
   }
 
-  get reasons(): readonly string[] {
-    const unique = [...new Set(this.#reasons)];
-    return this.#moreReasons === 0 ? unique : [...unique, `and ${this.#moreReasons} more`];
+  supports(kind: OpKind): boolean {
+    return this.#supported.has(kind);
+  }
+
+  /** Whether the worker has the file; undefined = nobody says. An agent without operations for CA files does not list them. */
+  holds(kind: keyof LoadedFiles, path: string): boolean | undefined {
+    if (kind === "caFiles" && !this.supports("ca_set")) return undefined;
+    return this.#loaded?.[kind]?.has(path);
+  }
+
+  /** A certificate or CA file that the worker is to have before servers and crt-lists name it. */
+  load(kind: "cert" | "ca", path: string): void {
+    if (this.#loading.has(path)) return;
+    this.#loading.add(path);
+    const verb = this.holds(kind === "cert" ? "certs" : "caFiles", path) === true ? "set" : "new";
+    this.add("certs", [{ kind: `${kind}_${verb}`, path }]);
+  }
+
+  get reasons(): readonly ReloadReason[] {
+    const all = [...this.#reasons.values()];
+    if (all.length <= MAX_REASONS) return all;
+    return [...all.slice(0, MAX_REASONS - 1), reloadReason(`and ${all.length - MAX_REASONS + 1} more`)];
   }
 
   get count(): number {
@@ -77,7 +116,21 @@ export class Ledger {
    * what cannot be done, and for the order in which this comes to a worker that is behind.
    */
   inPlace(): Op[] {
-    const ops = [...(this.#stages.get("servers") as Op[]), ...(this.#stages.get("stop") as Op[]), ...this.#stopped];
+    const servers = this.#stages.get("servers") as Op[];
+    const ops = [...servers, ...(this.#stages.get("stop") as Op[]), ...this.#stopped].filter(
+      (op) => !this.#waiting(op, servers),
+    );
     return ops.every((op) => this.#supported.has(op.kind)) ? ops : [];
   }
+
+  /** A new server that names a file which comes with the reload. */
+  #waiting(op: Op, servers: readonly Op[]): boolean {
+    if (this.#loading.size === 0 || (op.kind !== "server_add" && op.kind !== "server_enable")) return false;
+    const add = op.kind === "server_add" ? op : servers.find((other) => isAddOf(other, op));
+    return add?.keywords?.some(({ args }) => args.some((arg) => this.#loading.has(arg))) === true;
+  }
+}
+
+function isAddOf(add: Op, op: Op): boolean {
+  return add.kind === "server_add" && add.backend === op.backend && add.server === op.server;
 }

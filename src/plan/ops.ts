@@ -21,8 +21,10 @@ export type OpKind =
   | "map_replace"
   | "cert_set"
   | "cert_new"
+  | "cert_del"
   | "ca_set"
   | "ca_new"
+  | "ca_del"
   | "crtlist_add"
   | "crtlist_del";
 

@@ -25,7 +25,9 @@ export const backendDigest = (value: PlanBackend): Digest =>
   sha256(value.digest + value.textDigest + value.residueDigest);
 export const profileDigest = (value: PlanProfile): Digest => value.digest;
 export const fileDigest = (value: PlanFile): Digest =>
-  sha256(`${value.kind} ${value.digest} ${value.size} ${value.reloadOnChange} ${value.secret}`);
+  sha256(
+    `${value.kind} ${value.digest} ${value.size} ${value.reloadOnChange} ${value.secret}${value.defaultFirst === false ? " no default" : ""}`,
+  );
 export const mapDigest = (value: PlanMap): Digest => sha256(`${value.ordered} ${value.fileDigest}`);
 
 /** The parts of a plan, as trees that a render updates in place of rebuilding them. */

@@ -5,9 +5,18 @@
 import { isIP } from "node:net";
 import { isLineSafe } from "./maps.ts";
 import type { Op } from "./ops.ts";
+import { HINTS } from "./reasons.ts";
 import type { BackendRecord, ServerRecord } from "./types.ts";
 
 export type Keyword = { name: string; args: string[] };
+
+/** What stands in the way of doing it at run time, and what would be out of its way. */
+export interface Obstacle {
+  readonly what: string;
+  readonly hint: string;
+}
+
+export type ServerOps = Op[] | Obstacle;
 
 /** `major.minor` as a number that compares: 3.4 → 3004. */
 export type VersionNumber = number;
@@ -88,21 +97,23 @@ export function directiveLines(text: string, directive: string): string[] {
 }
 
 /** Why the backend's algorithm takes no server at run time; undefined when it does. */
-export function balanceObstacle(record: BackendRecord, profileText: string): string | undefined {
+export function balanceObstacle(record: BackendRecord, profileText: string): Obstacle | undefined {
   const balance = record.balance ?? directiveLines(profileText, "balance").at(-1) ?? "roundrobin";
   const algorithm = (balance.split(/[\s(]/)[0] ?? "").toLowerCase();
   if (["roundrobin", "leastconn", "random", "first", "sticky"].includes(algorithm)) return undefined;
   const hashType = record.hashType ?? directiveLines(profileText, "hash-type").at(-1) ?? "map-based";
   if (["source", "uri", "url_param", "hdr", "hash"].includes(algorithm) && /^consistent\b/.test(hashType))
     return undefined;
-  return `balance ${balance} takes no server at run time`;
+  return { what: `balance ${balance} takes no server at run time`, hint: HINTS.balance };
 }
 
 /** Why the address cannot be given to a running HAProxy; undefined when it can. */
-export function addressObstacle(server: ServerRecord): string | undefined {
-  if (isIP(server.address) === 0) return `address ${JSON.stringify(server.address)} is not a literal IP address`;
+export function addressObstacle(server: ServerRecord): Obstacle | undefined {
+  const hint = HINTS.serverAddress;
+  if (isIP(server.address) === 0)
+    return { what: `address ${JSON.stringify(server.address)} is not a literal IP address`, hint };
   if (!Number.isInteger(server.port) || server.port < 1 || server.port > 65_535)
-    return `port ${server.port} is out of range`;
+    return { what: `port ${server.port} is out of range`, hint };
   return undefined;
 }
 
@@ -120,8 +131,9 @@ export function addServerOps(
   server: ServerRecord,
   profileText: string,
   version: VersionNumber,
-): Op[] | string {
-  if (!isPlainName(server.name)) return `server name ${JSON.stringify(server.name)} cannot be used at run time`;
+): ServerOps {
+  if (!isPlainName(server.name))
+    return { what: `its name ${JSON.stringify(server.name)} cannot be used at run time`, hint: HINTS.name };
   const obstacle = balanceObstacle(record, profileText) ?? addressObstacle(server);
   if (obstacle !== undefined) return obstacle;
   const defaults = [...directiveLines(profileText, "default-server"), record.defaultServer ?? ""];
@@ -132,7 +144,7 @@ export function addServerOps(
       stripWeight(text, (value) => (weight = server.weight ?? value)),
       version,
     );
-    if (typeof parsed === "string") return parsed;
+    if (typeof parsed === "string") return { what: parsed, hint: HINTS.serverKeyword };
     for (const keyword of parsed) {
       const at = keywords.findIndex((known) => known.name === keyword.name);
       if (at >= 0) keywords.splice(at, 1);

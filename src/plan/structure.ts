@@ -82,6 +82,18 @@ export function structureKey(header: string, discriminator: string): string {
   return header + SEPARATOR + discriminator;
 }
 
+/** Discriminator of what a mounted snippet writes for one object (`namespace\0name`), for the nth mount of haproxy.cfg. */
+export function mountDiscriminator(index: number, snippet: string, key: string): string {
+  return `mount ${index} ${snippet} ${key}`;
+}
+
+/** The snippet and the object (`namespace/name`) whose text a key stands for; no snippet for haproxy.cfg's own text. */
+export function sourceOf(key: string): { readonly snippet?: string; readonly object: string } {
+  const match = /^mount \d+ (.+) (\S*)$/s.exec(key.slice(key.indexOf(SEPARATOR) + 1));
+  if (match === null) return { object: "" };
+  return { snippet: match[1] as string, object: (match[2] as string).replace(/^\0/, "").replace("\0", "/") };
+}
+
 /** The section that a key of the structure tree belongs to. */
 export function sectionOf(key: string): string {
   return key.split(SEPARATOR, 1)[0] as string;

@@ -5,6 +5,7 @@
  */
 
 import type { Op } from "./ops.ts";
+import type { ReloadReason } from "./reasons.ts";
 
 /** Lower-case hex SHA-256. */
 export type Digest = string;
@@ -29,6 +30,8 @@ export interface PlanFile {
   readonly size: number;
   readonly reloadOnChange: boolean;
   readonly blocks: readonly Block[];
+  /** Of a crt-list: false = its first entry is no default certificate (strict-sni). */
+  readonly defaultFirst?: boolean;
   /** Holds key material: never logged, never published but as a Secret. */
   readonly secret: boolean;
 }
@@ -75,6 +78,8 @@ export interface PlanBackend {
   readonly textDigest: Digest;
   /** Of the same without server lines: what only a reload changes. */
   readonly residueDigest: Digest;
+  /** The object whose template run declared it, `Kind namespace/name`; no part of the identity. */
+  readonly origin?: string;
 }
 
 export interface PlanProfile {
@@ -121,7 +126,9 @@ export interface RenderPlan {
 /** Outcome of comparing a plan with what one pod holds. */
 export interface PlanDiff {
   readonly verdict: "noop" | "runtime" | "file_only" | "reload";
-  /** Why a reload is needed, each naming object or section (empty for other verdicts). */
+  /** Why a reload is needed, at most eight (empty for other verdicts). */
+  readonly reloads: readonly ReloadReason[];
+  /** The texts of `reloads`. */
   readonly reasons: readonly string[];
   readonly ops: readonly Op[];
   /** What may run at once where a reload is needed and has to wait: servers of backends that stay. */

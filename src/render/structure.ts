@@ -2,7 +2,7 @@
  * The structure of haproxy.cfg: what only a reload changes. Its own text by section, and what mounted snippets write
  * outside declared backends, each under the section that the mount stands in.
  */
-import { PREAMBLE, sha256, structureKey, structurePieces } from "../plan/index.ts";
+import { mountDiscriminator, PREAMBLE, sha256, structureKey, structurePieces } from "../plan/index.ts";
 import type { Digest } from "../plan/types.ts";
 import { type Place, resolveText, type Segment } from "./output.ts";
 
@@ -96,7 +96,7 @@ function readMain(segments: readonly Segment[]): { own: Map<string, Digest>; mou
 }
 
 function mountKey(header: string, index: number, snippet: string, key: string): string {
-  return structureKey(header, `mount ${index} ${snippet} ${key}`);
+  return structureKey(header, mountDiscriminator(index, snippet, key));
 }
 
 function sameMounts(a: readonly Mount[], b: readonly Mount[]): boolean {

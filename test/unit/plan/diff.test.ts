@@ -4,113 +4,17 @@ import * as assert from "uvu/assert";
 import {
   assemblePlan,
   type BackendRecord,
-  ChunkedTree,
   cutBlocks,
   diffPlans,
   emptyTrees,
   type Op,
-  type OpKind,
   planBackend,
   planFile,
-  planProfile,
-  type PlanMap,
   type RenderPlan,
   structureKey,
 } from "../../../src/plan/index.ts";
-import { fileDigest, mapDigest } from "../../../src/plan/plan.ts";
 import { blockOf } from "../../../src/plan/chunks.ts";
-
-const ALL_OPS = new Set<OpKind>([
-  "backend_add",
-  "backend_publish",
-  "backend_unpublish",
-  "backend_del",
-  "wait_be_removable",
-  "server_add",
-  "server_enable",
-  "server_disable",
-  "server_set_addr",
-  "server_set_weight",
-  "server_set_state",
-  "wait_srv_removable",
-  "shutdown_sessions",
-  "server_del",
-  "map_add",
-  "map_set",
-  "map_del",
-  "map_replace",
-  "cert_set",
-  "cert_new",
-  "ca_set",
-  "ca_new",
-  "crtlist_add",
-  "crtlist_del",
-]);
-const OPTIONS = { haproxyVersion: "3.4.7", agentOps: ALL_OPS };
-
-const PROFILE = planProfile(
-  "haptic-be-1",
-  "    mode http\n    balance roundrobin\n    default-server check inter 2s\n",
-);
-
-interface World {
-  backends?: Record<string, Partial<BackendRecord>>;
-  maps?: Record<string, string>;
-  ordered?: boolean;
-  certs?: Record<string, string>;
-  crtList?: string;
-  general?: Record<string, { text: string; reload: boolean }>;
-  structure?: Record<string, string>;
-  profiles?: ReturnType<typeof planProfile>[];
-}
-
-function text(record: BackendRecord): string {
-  const body = [`backend ${record.name} from ${record.profile}`, ...(record.body === undefined ? [] : [record.body])];
-  const servers = record.servers.map(
-    (server) => `    server ${server.name} ${server.address}:${server.port} ${server.extra ?? ""}`,
-  );
-  return `${[...body, ...servers].join("\n")}\n`;
-}
-
-function plan(world: World): RenderPlan {
-  const trees = emptyTrees();
-  const backends = Object.entries(world.backends ?? {}).map(([name, partial]) => {
-    const record: BackendRecord = { name, profile: PROFILE.name, servers: [], shape: "dynamic", ...partial };
-    return [name, planBackend(record, text(record))] as const;
-  });
-  const files = [
-    planFile("haproxy.cfg", "config", cutBlocks(JSON.stringify([world.backends, world.structure]))),
-    ...Object.entries(world.maps ?? {}).map(([path, content]) => planFile(path, "map", cutBlocks(content))),
-    ...Object.entries(world.certs ?? {}).map(([path, content]) => planFile(path, "cert", cutBlocks(content))),
-    ...Object.entries(world.general ?? {}).map(([path, file]) =>
-      planFile(path, "general", cutBlocks(file.text), { reloadOnChange: file.reload }),
-    ),
-    ...(world.crtList === undefined ? [] : [planFile("general/list.txt", "crtlist", cutBlocks(world.crtList))]),
-  ];
-  return assemblePlan({
-    structure: trees.structure.update(
-      new Map(Object.entries(world.structure ?? {}).map(([key, value]) => [structureKey(key, "0"), value])),
-    ),
-    backends: trees.backends.update(new Map(backends)),
-    profiles: trees.profiles.update(new Map((world.profiles ?? [PROFILE]).map((profile) => [profile.name, profile]))),
-    files: ChunkedTree.from(
-      files.map((file) => [file.path, file] as const),
-      fileDigest,
-    ),
-    maps: ChunkedTree.from(
-      Object.keys(world.maps ?? {}).map((path): [string, PlanMap] => [
-        path,
-        { ordered: world.ordered ?? false, fileDigest: "" },
-      ]),
-      mapDigest,
-    ),
-  });
-}
-
-const server = (name: string, address = "10.0.0.1", more: object = {}) => ({ name, address, port: 80, ...more });
-const diff = (next: World, baseline: World, options: Partial<Parameters<typeof diffPlans>[2]> = {}) =>
-  diffPlans(plan(next), plan(baseline), { ...OPTIONS, ...options });
-const kinds = (ops: readonly Op[]): string[] => ops.map((op) => op.kind);
+import { ALL_OPS, diff, kinds, OPTIONS, plan, PROFILE, server, type World } from "./worlds.ts";
 
 test("equal plans need nothing, an unknown baseline needs everything and a reload", () => {
   const world: World = { backends: { a: { servers: [server("s1")] } } };

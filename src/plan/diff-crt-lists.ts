@@ -1,0 +1,145 @@
+/** What a changed crt-list asks of a running HAProxy: entries that come and go. */
+import { X509Certificate } from "node:crypto";
+import { joinBlocks } from "./chunks.ts";
+import { type CrtListEntry, parseCrtList } from "./crt-list.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Op } from "./ops.ts";
+import { HINTS } from "./reasons.ts";
+import type { PlanFile, RenderPlan } from "./types.ts";
+
+/**
+ * Entries that come and go at run time. An added entry lands at the end of the list; that is the same as its place in the
+ * file when no entry after it could answer for the same names. The first entry is the default certificate and stays, unless the list
+ * is declared to have none (strict-sni).
+ */
+export function changedCrtList(before: PlanFile, after: PlanFile, next: RenderPlan, ledger: Ledger): void {
+  const name = `crt-list ${after.path}`;
+  const refuse = (what: string, hint: string): void =>
+    ledger.reload(`${name}${what}`, { section: after.path, field: "entries", hint });
+  if (ledger.holds("crtLists", after.path) === false) return;
+  const readable = before.blocks.every((block) => block.bytes.length === block.size);
+  const old = readable ? parseCrtList(joinBlocks(before.blocks).toString("utf8")) : undefined;
+  const now = parseCrtList(joinBlocks(after.blocks).toString("utf8"));
+  if (old === undefined || now === undefined)
+    return refuse(" changed in a way that cannot be compared", HINTS.crtListEntry);
+  const grown = grownEntries(old, now);
+  // An entry that only gained names counts as kept; the gain is added as one more entry of its certificate.
+  const lineOf = (entry: CrtListEntry): string => grown.get(entry)?.line ?? entry.line;
+  const oldLines = new Set(old.map((entry) => entry.line));
+  const newLines = new Set(now.map(lineOf));
+  const gone = old.filter((entry) => !newLines.has(entry.line));
+  const added = now.filter((entry) => !oldLines.has(lineOf(entry)));
+  const unchanged = old.length === now.length && old.every((entry, i) => entry.line === now[i]?.line);
+  if (unchanged) return;
+  const firstStays = old[0] !== undefined && now[0] !== undefined && old[0].line === lineOf(now[0]);
+  if (!firstStays && (before.defaultFirst !== false || after.defaultFirst !== false))
+    return refuse(" changed its first entry", HINTS.crtListFirst);
+  const keptOld = old.filter((entry) => newLines.has(entry.line));
+  const keptNew = now.filter((entry) => oldLines.has(lineOf(entry)));
+  if (
+    keptOld.length !== keptNew.length ||
+    keptOld.some((entry, i) => entry.line !== lineOf(keptNew[i] as CrtListEntry))
+  ) {
+    return refuse(" changed its order", HINTS.crtListOrder);
+  }
+  const repeated = repeatedCerts(old);
+  const certs = new Set(keptOld.map((entry) => entry.cert));
+  for (const entry of [...gone, ...added]) {
+    if (repeated.has(entry.cert) || certs.has(entry.cert))
+      return refuse(` changed an entry of ${entry.cert}, which it names several times`, HINTS.crtListEntry);
+  }
+  if (gone.some((entry) => added.some((other) => other.cert === entry.cert)))
+    return refuse(" changed options or names of an entry", HINTS.crtListOptions);
+  const obstacle = orderObstacle(now, new Set(added), grown, next);
+  if (obstacle !== undefined) return refuse(`: ${obstacle}`, HINTS.crtListOrder);
+  const add = (entry: CrtListEntry, filters: readonly string[]): Op => ({
+    kind: "crtlist_add",
+    path: after.path,
+    cert: entry.cert,
+    options: entry.options.map((option) => ({ name: option.name, args: [...option.args] })),
+    sni_filters: [...filters],
+  });
+  const gains = [...grown].map(([entry, was]) => add(entry, gainedNames(entry, was)));
+  ledger.add("crtAdd", [...gains, ...added.map((entry) => add(entry, entry.filters))]);
+  ledger.add(
+    "crtDel",
+    gone.map((entry): Op => ({ kind: "crtlist_del", path: after.path, cert: entry.cert })),
+  );
+}
+
+/** Entries that kept certificate, options and all names, and gained names; with what they were. */
+function grownEntries(old: readonly CrtListEntry[], now: readonly CrtListEntry[]): Map<CrtListEntry, CrtListEntry> {
+  const byCert = new Map(old.map((entry) => [entry.cert, entry]));
+  const repeated = new Set([...repeatedCerts(old), ...repeatedCerts(now)]);
+  const grown = new Map<CrtListEntry, CrtListEntry>();
+  for (const entry of now) {
+    const was = byCert.get(entry.cert);
+    if (was === undefined || repeated.has(entry.cert) || was.line === entry.line || was.filters.length === 0) continue;
+    if (JSON.stringify(was.options) !== JSON.stringify(entry.options)) continue;
+    if ([...was.filters, ...entry.filters].some((filter) => filter.startsWith("!"))) continue;
+    if (was.filters.every((filter) => entry.filters.includes(filter)) && entry.filters.length > was.filters.length)
+      grown.set(entry, was);
+  }
+  return grown;
+}
+
+function gainedNames(entry: CrtListEntry, was: CrtListEntry): readonly string[] {
+  return entry.filters.filter((filter) => !was.filters.includes(filter));
+}
+
+function repeatedCerts(entries: readonly CrtListEntry[]): Set<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const { cert } of entries) {
+    if (seen.has(cert)) repeated.add(cert);
+    seen.add(cert);
+  }
+  return repeated;
+}
+
+/** Why an entry at the end of the list is not the same as where the file has it; undefined when it is. */
+function orderObstacle(
+  now: readonly CrtListEntry[],
+  added: ReadonlySet<CrtListEntry>,
+  grown: ReadonlyMap<CrtListEntry, CrtListEntry>,
+  next: RenderPlan,
+): string | undefined {
+  const isNew = (entry: CrtListEntry): boolean => added.has(entry) || grown.has(entry);
+  const first = now.findIndex(isNew);
+  const later = new Set<string>();
+  for (let i = now.length - 1; i >= 0 && i >= first; i--) {
+    const entry = now[i] as CrtListEntry;
+    const was = grown.get(entry);
+    const own = was !== undefined ? gainedNames(entry, was) : isNew(entry) || i > first ? names(entry, next) : [];
+    if (
+      isNew(entry) &&
+      later.size > 0 &&
+      (own === undefined || later.has("*") || own.some((name) => later.has(name)))
+    ) {
+      return `the new names of ${entry.cert} are answered for by a later entry too`;
+    }
+    if (!isNew(entry)) for (const name of own ?? ["*"]) later.add(name);
+    else if (was !== undefined) for (const name of was.filters) later.add(name);
+  }
+  return undefined;
+}
+
+/** Names an entry answers for: its filters, else the names in the certificate; undefined when they cannot be told. */
+function names(entry: CrtListEntry, next: RenderPlan): readonly string[] | undefined {
+  if (entry.filters.length > 0)
+    return entry.filters.some((filter) => filter.startsWith("!"))
+      ? undefined
+      : entry.filters.map((filter) => filter.toLowerCase());
+  const file = next.files.get(entry.cert);
+  if (file === undefined) return undefined;
+  try {
+    const certificate = new X509Certificate(joinBlocks(file.blocks));
+    const alternative = [...(certificate.subjectAltName ?? "").matchAll(/DNS:([^,\s]+)/g)].map((match) =>
+      (match[1] as string).toLowerCase(),
+    );
+    const common = /^CN=(.+)$/m.exec(certificate.subject)?.[1];
+    return common === undefined ? alternative : [...alternative, common.toLowerCase()];
+  } catch {
+    return undefined;
+  }
+}
