@@ -46,7 +46,7 @@ export function diffPlans(next: RenderPlan, baseline: RenderPlan | undefined, op
     loaded: options.loaded,
     waitMs: options.waitMs ?? 10_000,
   });
-  for (const { key } of treeDifferences(baseline.structure, next.structure, structureDigest)) changedText(key, ledger);
+  changedText(next, baseline, ledger);
   for (const { key, after } of treeDifferences(baseline.profiles, next.profiles, profileDigest)) {
     // A profile that nothing uses any more may stay in the worker until its next reload.
     if (after === undefined) continue;
@@ -76,18 +76,22 @@ function verdict(word: PlanDiff["verdict"], reloads: readonly ReloadReason[] = [
   return { verdict: word, reasons, reloads, ops: [], inPlaceOps: [], changed: [], removed: [] };
 }
 
-/** Text of haproxy.cfg outside declared backends and profiles. */
-function changedText(key: string, ledger: Ledger): void {
-  const section = sectionOf(key);
-  const { snippet, object } = sourceOf(key);
-  if (snippet === undefined)
-    return ledger.reload(`${section} changed`, { section, field: "haproxyConfig.template", hint: HINTS.section });
-  ledger.reload(`${section} changed: snippet ${snippet} for ${object}`, {
-    section,
-    field: `templateSnippets.${snippet}`,
-    object,
-    hint: HINTS.section,
-  });
+/** Text of haproxy.cfg outside declared backends and profiles: a reason a section, with the objects that snippets wrote it for. */
+function changedText(next: RenderPlan, baseline: RenderPlan, ledger: Ledger): void {
+  const sections = new Map<string, { readonly fields: Set<string>; readonly objects: Set<string> }>();
+  for (const { key } of treeDifferences(baseline.structure, next.structure, structureDigest)) {
+    const section = sectionOf(key);
+    const { snippet, object } = sourceOf(key);
+    const told = sections.get(section) ?? { fields: new Set(), objects: new Set() };
+    sections.set(section, told);
+    told.fields.add(snippet === undefined ? "haproxyConfig.template" : `templateSnippets.${snippet}`);
+    if (object !== "") told.objects.add(object);
+  }
+  for (const [section, { fields, objects }] of sections) {
+    const [first = ""] = objects;
+    const object = objects.size > 1 ? `${first} and ${objects.size - 1} more` : first;
+    ledger.reload(`${section} changed`, { section, field: [...fields].join(", "), object, hint: HINTS.section });
+  }
 }
 
 /** The object of the first backend that takes a profile up. */
