@@ -111,6 +111,8 @@ export interface ApplyResult {
   rollback?: { performed: boolean; reloaded: boolean };
   error?: { stage: string; message: string };
   haproxy?: HaproxyIdentity;
+  /** Only when what the worker has loaded is another than the answer before said. */
+  runtime_inventory?: RuntimeInventory;
   at: string;
   timing: { stage_ms: number; admit_ms: number; write_ms: number; ops_ms: number; finish_ms: number; total_ms: number };
 }
@@ -120,6 +122,16 @@ export interface HaproxyIdentity {
   full_version: string;
   worker_pid: number;
   worker_start_time_unix_micros: number;
+}
+
+/** What the worker has loaded; paths as in the manifest. */
+export interface RuntimeInventory {
+  generation: number;
+  maps: string[];
+  certs: string[];
+  ca_files: string[];
+  crl_files: string[];
+  crt_lists: string[];
 }
 
 export interface AgentState {
@@ -140,14 +152,7 @@ export interface AgentState {
   applied_plan?: string;
   applied_plan_stored: boolean;
   files: Record<string, { digest: string; size: number }>;
-  runtime_inventory?: {
-    generation: number;
-    maps: string[];
-    certs: string[];
-    ca_files: string[];
-    crl_files: string[];
-    crt_lists: string[];
-  };
+  runtime_inventory?: RuntimeInventory;
   reload_pending_at?: string;
   pending_deletes: { servers: string[]; backends: string[] };
   last_apply?: ApplyResult;

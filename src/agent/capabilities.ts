@@ -18,6 +18,10 @@ export const AGENT_OPS_30: readonly OpKind[] = [
   "map_replace",
   "cert_set",
   "cert_new",
+  "cert_del",
+  "ca_set",
+  "ca_new",
+  "ca_del",
   "crtlist_add",
   "crtlist_del",
 ];

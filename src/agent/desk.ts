@@ -8,6 +8,7 @@ import { LIMITS, type AppliedMode, type Manifest } from "./api.ts";
 import * as changes from "./changes.ts";
 import { admit } from "./fence.ts";
 import type { Holding } from "./holding.ts";
+import { inventoryView } from "./inventory.ts";
 import type { ApplyBody } from "./multipart.ts";
 import type { PlanStore } from "./plan-store.ts";
 import { readFile } from "node:fs/promises";
@@ -35,6 +36,8 @@ export class Desk {
   reloadPendingAt: number | undefined;
   #formerWorker: { pid: number; startMicros: number } | undefined;
   #verdict: Ticket["verdict"];
+  /** Generation of the inventory that an answer told last. */
+  #toldInventory = 0;
 
   constructor(options: DeskOptions) {
     this.#options = options;
@@ -247,6 +250,11 @@ export class Desk {
   #finish(ticket: Ticket, mode: AppliedMode, error?: { stage: string; message: string }, scheduledAt?: number): void {
     const times = { now: this.#options.monotonic(), at: this.#options.now() };
     const result = resultOf(this.#holding, ticket, mode, times, error, scheduledAt);
+    const { inventory, options } = this.#holding;
+    if (inventory.generation > this.#toldInventory) {
+      result.runtime_inventory = inventoryView(options.baseDir, inventory);
+      this.#toldInventory = inventory.generation;
+    }
     this.#holding.lastApply = result;
     ticket.answer({ status: 200, body: result });
   }

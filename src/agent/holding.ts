@@ -15,7 +15,7 @@ import {
 import type { Op } from "../plan/ops.ts";
 import type { ApplyResult } from "./api.ts";
 import { ensureSet } from "./bootstrap.ts";
-import { EMPTY_INVENTORY, nameResolver, readInventory, withCerts, type Inventory } from "./inventory.ts";
+import { EMPTY_INVENTORY, nameResolver, readInventory, withOps, type Inventory } from "./inventory.ts";
 import { Journal, type EntryRecord, type JournalRecord } from "./journal.ts";
 import { emptyModel, replay, takeEntry, takeRecord, type HeldFile, type Model } from "./model.ts";
 import { PRIVATE_DIR } from "./paths.ts";
@@ -294,12 +294,7 @@ export class Holding {
       return file === undefined ? undefined : this.tree.content(file);
     };
     const outcomes = await runOps(this.session!, ops, { nameOf: this.nameOf, content, redo });
-    const loaded = ops.filter((op, i) => op.kind === "cert_new" && outcomes[i]?.ok === true);
-    if (loaded.length > 0)
-      this.inventory = withCerts(
-        this.inventory,
-        loaded.map((op) => this.nameOf(op.path ?? "")),
-      );
+    this.inventory = withOps(this.inventory, ops, outcomes, this.nameOf);
     return outcomes;
   }
 

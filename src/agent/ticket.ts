@@ -5,7 +5,7 @@ import type { AgentState, AppliedMode, ApplyResult, HaproxyIdentity, Manifest } 
 import { API_VERSION, PLAN_SCHEMA_VERSION } from "./api.ts";
 import type { Way } from "./fence.ts";
 import type { Holding } from "./holding.ts";
-import { manifestPaths } from "./inventory.ts";
+import { inventoryView } from "./inventory.ts";
 import type { EntryRecord } from "./journal.ts";
 import { AGENT_OPS_30, AGENT_OPS_34, FEATURES } from "./capabilities.ts";
 import type { Part, StagedSet } from "./staging.ts";
@@ -124,14 +124,7 @@ export function stateOf(holding: Holding, extras: StateExtras): AgentState {
     applied_token: model.token,
     applied_plan_stored: extras.planStored,
     files,
-    runtime_inventory: {
-      generation: inventory.generation,
-      maps: manifestPaths(holding.options.baseDir, inventory.maps),
-      certs: manifestPaths(holding.options.baseDir, inventory.certs),
-      ca_files: [],
-      crl_files: [],
-      crt_lists: manifestPaths(holding.options.baseDir, inventory.crtLists),
-    },
+    runtime_inventory: inventoryView(holding.options.baseDir, inventory),
     pending_deletes: { servers: [...model.pendingServers], backends: [...model.pendingBackends] },
   };
   if (extras.appliedPlan !== undefined) state.applied_plan = extras.appliedPlan.toString("base64");

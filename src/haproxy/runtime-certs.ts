@@ -1,6 +1,69 @@
-/** Certificates on the runtime CLI: transactions that are committed or aborted. */
+/**
+ * Certificates and CA files on the runtime CLI: transactions that are committed or aborted. A payload has to stay below the
+ * size that every HAProxy takes whole; larger ones travel in several commands of one transaction.
+ */
 import { LINE_LIMIT, type OpOutcome } from "./runtime-protocol.ts";
 import type { RuntimeSession } from "./runtime.ts";
+
+const done: OpOutcome = { ok: true, output: "" };
+const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
+
+/** The blocks of a PEM text, each ended by a line feed and without empty lines: one of those would end the payload. */
+export function pemBlocks(pem: Uint8Array): { readonly label: string; readonly text: string }[] {
+  const text = Buffer.from(pem.buffer, pem.byteOffset, pem.length).toString("utf8");
+  return [...text.matchAll(PEM_BLOCK)].map(([block, label = ""]) => ({ label, text: withoutEmptyLines(block) }));
+}
+
+function withoutEmptyLines(text: string): string {
+  const lines = text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  return `${lines.join("\n")}\n`;
+}
+
+/** `suffix` goes behind the name of the certificate: HAProxy takes its key by a command of its own. */
+interface Payload {
+  readonly suffix: "" | ".key";
+  readonly text: string;
+}
+
+/** What is sent for a bundle; undefined when HAProxy cannot take it at run time: a chain cannot be divided. */
+export function certificatePayloads(pem: Uint8Array): readonly Payload[] | undefined {
+  const blocks = pemBlocks(pem);
+  // HAProxy judges what is no PEM, too.
+  if (blocks.length === 0)
+    return fits([{ suffix: "", text: withoutEmptyLines(Buffer.from(pem).toString("utf8")) }] as const);
+  const whole = fits([{ suffix: "", text: blocks.map((block) => block.text).join("") }] as const);
+  if (whole !== undefined) return whole;
+  const isKey = ({ label }: { readonly label: string }): boolean => label.endsWith("PRIVATE KEY");
+  const textOf = (wanted: boolean): string =>
+    blocks
+      .filter((block) => isKey(block) === wanted)
+      .map((block) => block.text)
+      .join("");
+  return fits([
+    { suffix: "", text: textOf(false) },
+    { suffix: ".key", text: textOf(true) },
+  ]);
+}
+
+/** What is sent for a CA file: certificates and revocation lists in as many payloads as they need. */
+export function authorityPayloads(pem: Uint8Array): readonly string[] | undefined {
+  const payloads: string[] = [];
+  for (const { text } of pemBlocks(pem)) {
+    if (Buffer.byteLength(text) >= LINE_LIMIT) return undefined;
+    const last = payloads.at(-1);
+    if (last === undefined || Buffer.byteLength(last) + Buffer.byteLength(text) >= LINE_LIMIT) payloads.push(text);
+    else payloads[payloads.length - 1] = last + text;
+  }
+  if (payloads.length > 0) return payloads;
+  return fits([{ suffix: "", text: withoutEmptyLines(Buffer.from(pem).toString("utf8")) }])?.map(({ text }) => text);
+}
+
+function fits(payloads: readonly Payload[]): readonly Payload[] | undefined {
+  return payloads.every(({ text }) => Buffer.byteLength(text) < LINE_LIMIT) ? payloads : undefined;
+}
 
 /**
  * Puts a PEM bundle in force under `name`; with `create` the store is made first (one that exists already is taken).
@@ -13,24 +76,71 @@ export async function setCertificate(
   create: boolean,
 ): Promise<OpOutcome> {
   if (pem === undefined) return { ok: true, output: "superseded" };
-  // An empty line would end the payload.
-  const payload = `${Buffer.from(pem)
-    .toString("utf8")
-    .split(/\r?\n/)
-    .filter((line) => line.trim() !== "")
-    .join("\n")}\n`;
-  if (Buffer.byteLength(payload) >= LINE_LIMIT) return { ok: false, output: `${name}: too large for the runtime CLI` };
+  const payloads = certificatePayloads(pem);
+  if (payloads === undefined)
+    return { ok: false, output: `${name}: its chain is too large for the runtime CLI (${LINE_LIMIT} bytes)` };
   if (create) {
     const made = await session.command(`new ssl cert ${name}`);
     if (!/New empty certificate store|already exists/.test(made.text)) return { ok: false, output: made.text };
   }
-  const set = await session.command(`set ssl cert ${name}`, payload);
-  if (!/Transaction (created|updated)/.test(set.text)) {
-    await session.command(`abort ssl cert ${name}`);
-    return { ok: false, output: set.text };
+  return transact(
+    session,
+    "cert",
+    name,
+    payloads.map(({ suffix, text }) => ({ command: `set ssl cert ${name}${suffix}`, text })),
+  );
+}
+
+/** The same for a CA file, of any size. */
+export async function setAuthority(
+  session: RuntimeSession,
+  name: string,
+  pem: Uint8Array | undefined,
+  create: boolean,
+): Promise<OpOutcome> {
+  if (pem === undefined) return { ok: true, output: "superseded" };
+  const payloads = authorityPayloads(pem);
+  if (payloads === undefined)
+    return { ok: false, output: `${name}: one of its blocks is too large for the runtime CLI (${LINE_LIMIT} bytes)` };
+  if (create) {
+    const made = await session.command(`new ssl ca-file ${name}`);
+    if (!/New CA file created|already exists/.test(made.text)) return { ok: false, output: made.text };
   }
-  const commit = await session.command(`commit ssl cert ${name}`);
-  if (commit.text.includes("Success!")) return { ok: true, output: "" };
-  await session.command(`abort ssl cert ${name}`);
-  return { ok: false, output: commit.text };
+  return transact(
+    session,
+    "ca-file",
+    name,
+    payloads.map((text, i) => ({ command: `${i === 0 ? "set" : "add"} ssl ca-file ${name}`, text })),
+  );
+}
+
+async function transact(
+  session: RuntimeSession,
+  noun: "cert" | "ca-file",
+  name: string,
+  steps: readonly { readonly command: string; readonly text: string }[],
+): Promise<OpOutcome> {
+  const fail = async (output: string): Promise<OpOutcome> => {
+    await session.command(`abort ssl ${noun} ${name}`);
+    return { ok: false, output };
+  };
+  for (const { command, text } of steps) {
+    const reply = await session.command(command, text);
+    if (!/transaction (created|updated)/i.test(reply.text)) return fail(reply.text);
+  }
+  const commit = await session.command(`commit ssl ${noun} ${name}`);
+  return commit.text.includes("Success!") ? done : fail(commit.text);
+}
+
+/**
+ * Unloads what no configuration names any more. What is still in use, as by a server that waits for its removal, stays until
+ * the next reload: nobody misses the room, so that is no failure.
+ */
+export async function unload(session: RuntimeSession, noun: "cert" | "ca-file", name: string): Promise<OpOutcome> {
+  const { text } = await session.command(`del ssl ${noun} ${name}`);
+  // What is in use "can't be deleted!".
+  if (/' deleted!/.test(text) || /doesn't exist/.test(text)) return done;
+  return /in use/.test(text)
+    ? { ok: true, output: "still in use: it goes with the next reload" }
+    : { ok: false, output: text };
 }

@@ -5,7 +5,7 @@
 import { isIP } from "node:net";
 import { RuntimeTokenError } from "../errors.ts";
 import type { Op } from "../plan/ops.ts";
-import { setCertificate } from "./runtime-certs.ts";
+import { setAuthority, setCertificate, unload } from "./runtime-certs.ts";
 import { addEntries, addMissingEntry, deleteEntry, replaceMap } from "./runtime-maps.ts";
 import { isFailure, isWord, safePayloadText, safeWord, type OpOutcome, type RuntimeReply } from "./runtime-protocol.ts";
 import type { RuntimeSession } from "./runtime.ts";
@@ -235,8 +235,18 @@ function compile(op: Op, context: OpsContext): Step {
           ),
       };
     case "ca_set":
-    case "ca_new":
-      return { lines: [], judge: () => ({ ok: false, output: `${op.kind} is not built` }) };
+    case "ca_new": {
+      const name = file();
+      return {
+        talk: async (session) =>
+          setAuthority(session, name, await context.content(op.path ?? ""), op.kind === "ca_new"),
+      };
+    }
+    case "cert_del":
+    case "ca_del": {
+      const name = file();
+      return { talk: (session) => unload(session, op.kind === "cert_del" ? "cert" : "ca-file", name) };
+    }
   }
 }
 

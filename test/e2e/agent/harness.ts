@@ -168,6 +168,7 @@ export type TestSet = ReadonlyMap<string, TestFile>;
 const KINDS: readonly (readonly [RegExp, FileKind])[] = [
   [/\.cfg$/, "config"],
   [/\.map$/, "map"],
+  [/^ca\//, "ca"],
   [/\.pem$/, "cert"],
   [/list/, "crtlist"],
 ];
