@@ -1,5 +1,5 @@
 /** Maps on the runtime CLI. Adding does not look for duplicates; a lookup returns the first of them. */
-import { LINE_LIMIT, safePayloadText, safeWord, type OpOutcome, type RuntimeReply } from "./runtime-protocol.ts";
+import { LINE_LIMIT, safePayloadKey, safePayloadText, type OpOutcome, type RuntimeReply } from "./runtime-protocol.ts";
 import type { RuntimeSession } from "./runtime.ts";
 
 export interface Entry {
@@ -36,6 +36,10 @@ export async function addEntries(
   entries: readonly Entry[],
   version = "",
 ): Promise<OpOutcome> {
+  // Without a value HAProxy takes the next line's key for one.
+  const bare = entries.find(({ value }) => value === "");
+  if (bare !== undefined)
+    return { ok: false, output: `${bare.key}: HAProxy takes no entry without a value at run time` };
   const replies = await Promise.all(
     payloads(entries).map((payload) => session.command(`add map ${version}${map}`, payload)),
   );
@@ -93,7 +97,7 @@ export function parseMapFile(text: string): Entry[] {
     if (line === "" || line.startsWith("#")) continue;
     const match = /^(\S+)(?:\s+(.*))?$/.exec(line);
     if (match !== null)
-      entries.push({ key: safeWord("key", match[1]), value: safePayloadText("value", match[2] ?? "") });
+      entries.push({ key: safePayloadKey(match[1]), value: safePayloadText("value", match[2] ?? "") });
   }
   return entries;
 }

@@ -30,6 +30,17 @@ export function safeWord(what: string, word: string | undefined): string {
   return word;
 }
 
+/**
+ * Returns `key` when it can begin a line of a payload. There a backslash, a semicolon and the like are what they are.
+ * @throws RuntimeTokenError for blanks and control characters.
+ */
+export function safePayloadKey(key: string | undefined): string {
+  // oxlint-disable-next-line no-control-regex
+  if (key === undefined || key === "" || /[\s\u0000-\u001f\u007f]/.test(key))
+    throw new RuntimeTokenError(`key ${JSON.stringify(key)} cannot be written in a payload`);
+  return key;
+}
+
 /** Returns `text` when it can be one line of a payload: no line break, no control character but the tab. */
 export function safePayloadText(what: string, text: string | undefined): string {
   if (text === undefined) throw new RuntimeTokenError(`${what} is missing`);

@@ -5,6 +5,7 @@ import {
   joinCommands,
   LINE_LIMIT,
   ReplyFramer,
+  safePayloadKey,
   safePayloadText,
   safeWord,
 } from "../../../src/haproxy/runtime-protocol.ts";
@@ -54,6 +55,11 @@ test("a word that would end the word, the command or begin a payload is refused"
   for (const word of ["a b", "a;b", "a\\b", "<<", "a<<b", "a\nb", "a\tb", "a\u0000", "", "\u00a0"])
     assert.throws(() => safeWord("name", word), undefined, JSON.stringify(word));
   for (const word of ["be1", "*.example.com/path", "a<b", "näme"]) assert.is(safeWord("name", word), word);
+});
+
+test("a key of a payload may hold what would end a command line, but no blank", () => {
+  for (const key of ["^.*\\.example$", "a;b", "a<<b", '"q"']) assert.is(safePayloadKey(key), key);
+  for (const key of ["", "a b", "a\tb", "a\nb", "a\u0000", undefined]) assert.throws(() => safePayloadKey(key));
 });
 
 test("a payload line may hold blanks and semicolons, but no line break", () => {
