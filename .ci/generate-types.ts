@@ -75,6 +75,13 @@ const NAMES: Readonly<Record<string, string>> = {
   "deployedToPods.*": "DeployedToPod",
 };
 
+/** The same for one kind alone. */
+const NAMES_OF_KIND: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  HAProxyMapFile: { "deployedToPods.*": "FileOnPod" },
+  HAProxyGeneralFile: { "deployedToPods.*": "FileOnPod" },
+  HAProxyCRTListFile: { "deployedToPods.*": "FileOnPod" },
+};
+
 const FILES = [
   "crds/haproxytemplateconfigs.yaml",
   "crds/haproxytemplatelibraries.yaml",
@@ -87,6 +94,8 @@ const TARGET = "src/config/types.ts";
 const WIDTH = 120;
 
 const emitted = new Map<string, string>();
+/** The names that hold for the kind at hand. */
+let names = NAMES;
 
 /** Breaks words into lines of a doc comment. */
 function comment(text: string, indent: string): string {
@@ -150,7 +159,7 @@ function typeOf(schema: Schema, path: string): string {
     }
     case "object":
       if (schema.properties !== undefined)
-        return declare(NAMES[path] ?? fail(`${path}: no name in NAMES`), schema, path);
+        return declare(names[path] ?? fail(`${path}: no name in NAMES`), schema, path);
       if (schema.additionalProperties !== undefined) {
         return `Readonly<Record<string, ${typeOf(schema.additionalProperties, `${path}.*`)}>>`;
       }
@@ -185,6 +194,7 @@ function generate(): string {
   for (const file of FILES) {
     const crd = parse(readFileSync(file, "utf8")) as Crd;
     const kind = crd.spec.names.kind;
+    names = { ...NAMES, ...NAMES_OF_KIND[kind] };
     const version = crd.spec.versions[0] ?? fail(`${file}: no version`);
     const { properties = {}, description = "" } = version.schema.openAPIV3Schema;
     declare(`${kind}Spec`, properties["spec"] ?? fail(`${file}: no spec`), "");

@@ -697,13 +697,28 @@ export interface HAProxyMapFileSpec {
   readonly size?: number;
 }
 
-/** What is known of the file. The controller leaves it empty; what runs where is said by the HAProxyCfg. */
+/** What one HAProxy pod has at the file's path. */
+export interface FileOnPod {
+  /** Name of the HAProxy pod. (1–253 characters) */
+  readonly podName: string;
+  /**
+   * Checksum of what the pod has at this path. Equal to spec.checksum once it has this file; absent where nothing is
+   * there, or what is there is not known. (at most 128 characters)
+   */
+  readonly checksum?: string;
+  /** What went wrong with the last apply. Absent once the pod has the file. (at most 1024 characters) */
+  readonly lastError?: string;
+  /** Failures in a row; 0 once the pod has the file. (at least 0) */
+  readonly consecutiveErrors?: number;
+}
+
+/** Which HAProxy pods have the file. By which plan, and how it came there, is said by the HAProxyCfg. */
 export interface HAProxyMapFileStatus {
   /** The metadata.generation that the status reflects. (at least 0) */
   readonly observedGeneration?: number;
-  /** What each HAProxy pod has taken and runs, by pod. (at most 1024 entries) */
-  readonly deployedToPods?: readonly DeployedToPod[];
-  /** Conditions by type. (at most 16 entries) */
+  /** What each HAProxy pod has at the file's path, by pod. (at most 1024 entries) */
+  readonly deployedToPods?: readonly FileOnPod[];
+  /** Conditions by type. Ready: every HAProxy pod runs it. (at most 16 entries) */
   readonly conditions?: readonly Condition[];
 }
 
@@ -723,13 +738,13 @@ export interface HAProxyGeneralFileSpec {
   readonly size?: number;
 }
 
-/** What is known of the file. The controller leaves it empty; what runs where is said by the HAProxyCfg. */
+/** Which HAProxy pods have the file. By which plan, and how it came there, is said by the HAProxyCfg. */
 export interface HAProxyGeneralFileStatus {
   /** The metadata.generation that the status reflects. (at least 0) */
   readonly observedGeneration?: number;
-  /** What each HAProxy pod has taken and runs, by pod. (at most 1024 entries) */
-  readonly deployedToPods?: readonly DeployedToPod[];
-  /** Conditions by type. (at most 16 entries) */
+  /** What each HAProxy pod has at the file's path, by pod. (at most 1024 entries) */
+  readonly deployedToPods?: readonly FileOnPod[];
+  /** Conditions by type. Ready: every HAProxy pod runs it. (at most 16 entries) */
   readonly conditions?: readonly Condition[];
 }
 
@@ -749,12 +764,12 @@ export interface HAProxyCRTListFileSpec {
   readonly size?: number;
 }
 
-/** What is known of the file. The controller leaves it empty; what runs where is said by the HAProxyCfg. */
+/** Which HAProxy pods have the file. By which plan, and how it came there, is said by the HAProxyCfg. */
 export interface HAProxyCRTListFileStatus {
   /** The metadata.generation that the status reflects. (at least 0) */
   readonly observedGeneration?: number;
-  /** What each HAProxy pod has taken and runs, by pod. (at most 1024 entries) */
-  readonly deployedToPods?: readonly DeployedToPod[];
-  /** Conditions by type. (at most 16 entries) */
+  /** What each HAProxy pod has at the file's path, by pod. (at most 1024 entries) */
+  readonly deployedToPods?: readonly FileOnPod[];
+  /** Conditions by type. Ready: every HAProxy pod runs it. (at most 16 entries) */
   readonly conditions?: readonly Condition[];
 }

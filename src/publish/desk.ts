@@ -3,24 +3,19 @@
  * it is done is the chart's affair.
  */
 import type { HAProxyCfgStatus } from "../config/index.ts";
-import type { DeployerEmitted } from "../../machines/deployer.ts";
-import type { DiscoveryEmitted, DiscoveryEvent } from "../../machines/discovery.ts";
 import type { PublicationReport } from "../../machines/publisher.ts";
 import { PublishError } from "../errors.ts";
 import type { KubeClient } from "../kube/types.ts";
-import type { Pause, RenderPlan } from "../plan/index.ts";
+import type { Pause, PlanFile, RenderPlan } from "../plan/index.ts";
 import { PlanBook, type PlanNews, remember } from "./plans.ts";
-import { PodBook, type PodApply, type PodPlans } from "./pods.ts";
-import { Checksums, describeSet, mainFile, type PublishedSet, referencesOf } from "./published-set.ts";
+import { PodBook, type PodApply, type PodNews, type PodPlans } from "./pods.ts";
+import { Checksums, describeSet, factsOf, mainFile, type PublishedSet } from "./published-set.ts";
+import { type FileStatus, lackingStatuses } from "./file-status.ts";
 import { sameStatus, statusOf, type PublishTrouble } from "./status.ts";
-import { type Found, type Owner, PublishedObjects, troubleOf } from "./writes.ts";
+import { troubleOf } from "./trouble.ts";
+import { type Found, type Owner, PublishedObjects } from "./writes.ts";
 
-export type PublishNews =
-  | PlanNews
-  | Extract<DeployerEmitted, { type: `POD.${string}` }>
-  | Extract<DiscoveryEmitted, { type: "PODS.CHANGED" }>
-  | Extract<DiscoveryEvent, { type: "PODS.LISTED" }>
-  | { readonly type: "TERM.BEGAN" | "TERM.ENDED" };
+export type PublishNews = PlanNews | PodNews | { readonly type: "TERM.BEGAN" | "TERM.ENDED" };
 
 export interface PublishDeskDeps {
   readonly kube: KubeClient;
@@ -111,13 +106,14 @@ export class PublishDesk {
     if (this.waiting !== "") return true;
     const { cfg } = this.#found;
     if (cfg === undefined || this.#plans.isJudging) return false;
-    return !sameStatus(cfg.status, this.#status(undefined));
+    return !sameStatus(cfg.status, this.#status(undefined)) || this.#lacking(this.#found).size > 0;
   }
 
   /** Looks at what is published: at the begin of a term, after a failure, and now and then. */
   async read(signal: AbortSignal): Promise<void> {
+    const before = this.#found;
     this.#found = undefined;
-    const found = await this.#objects.find(signal);
+    const found = await this.#objects.find(signal, before);
     this.#found = found;
     const uid = this.#deps.configUid() ?? "";
     this.#published = uid === "" ? "" : this.#objects.planOf(found, { name: this.#deps.configName, uid });
@@ -140,7 +136,7 @@ export class PublishDesk {
         const done = await this.#write(found, await this.#describe(found, planId, signal), signal);
         set = done.set;
         writes += done.writes;
-        if (done.wroteCfg || before !== set.setId) setStatus = this.#setStatus(set);
+        if (done.wroteCfg || before !== set.setId) setStatus = factsOf(set, this.#deps.namespace, this.#plans);
       }
       this.#trouble = this.#unpublishable === "" ? undefined : this.#trouble;
     } catch (error) {
@@ -157,6 +153,15 @@ export class PublishDesk {
       this.#published = planId;
       this.#unpublishable = "";
       this.#trouble = undefined;
+    }
+    try {
+      if (failure === undefined) {
+        writes += await this.#objects.writeFileStatuses(found, this.#lacking(found), signal);
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      failure = error instanceof Error ? error : new Error(String(error));
+      this.#trouble = troubleOf(error);
     }
     if (found.cfg !== undefined) {
       const status = this.#status(setStatus);
@@ -206,8 +211,7 @@ export class PublishDesk {
 
   /** Of plans that pods have, so that their entries can say which configuration that is. */
   async #learnChecksums(): Promise<void> {
-    const wanted = new Set(this.#entries().map(({ appliedPlanID = "" }) => appliedPlanID));
-    for (const planId of wanted) {
+    for (const planId of new Set(this.#entries().map(({ appliedPlanID = "" }) => appliedPlanID))) {
       if (planId === "" || this.#checksumOf.has(planId)) continue;
       const plan = this.#deps.plan(planId);
       const file = plan === undefined ? undefined : mainFile(plan);
@@ -221,6 +225,17 @@ export class PublishDesk {
     return this.#pods.entries(this.#found?.cfg?.status?.deployedToPods ?? [], this.#deps.podPlans, (planId) =>
       this.#checksumOf.get(planId),
     );
+  }
+
+  #lacking({ files }: Found): ReadonlyMap<string, FileStatus> {
+    if (this.#published === "") return new Map();
+    const news = {
+      pods: this.#entries(),
+      planId: this.#published,
+      plan: this.#deps.plan,
+      checksum: (file: PlanFile) => this.#checksums.known(file),
+    };
+    return lackingStatuses(files, news, this.#now());
   }
 
   #status(set: Pick<HAProxyCfgStatus, "auxiliaryFiles" | "metadata"> | undefined): HAProxyCfgStatus {
@@ -237,19 +252,6 @@ export class PublishDesk {
       },
       this.#now(),
     );
-  }
-
-  #setStatus(set: PublishedSet): Pick<HAProxyCfgStatus, "auxiliaryFiles" | "metadata"> {
-    const renderedAt = this.#plans.renderedAt(set.planId);
-    return {
-      auxiliaryFiles: referencesOf(set, this.#deps.namespace),
-      metadata: {
-        contentSize: set.cfg.size,
-        totalSize: set.totalBytes,
-        ...(renderedAt !== undefined && { renderedAt }),
-        validatedAt: this.#plans.accepted.at,
-      },
-    };
   }
 
   #owner(): Owner {

@@ -59,7 +59,7 @@ export function carrierOf(kind: Exclude<FileKind, "config">, isSecret: boolean):
 }
 
 /** Every resource that files are published as. */
-export const FILE_RESOURCES: readonly Pick<Carrier, "apiVersion" | "resource">[] = [
+export const FILE_RESOURCES: readonly Pick<Carrier, "apiVersion" | "kind" | "resource">[] = [
   CARRIERS.map,
   CARRIERS.general,
   CARRIERS.crtlist,

@@ -1,5 +1,12 @@
 /** What each HAProxy pod took and runs, as `deployedToPods` says it. Kept from what is heard; no I/O. */
+import type { DeployerEmitted } from "../../machines/deployer.ts";
+import type { DiscoveryEmitted, DiscoveryEvent } from "../../machines/discovery.ts";
 import type { DeployedToPod } from "../config/index.ts";
+
+export type PodNews =
+  | Extract<DeployerEmitted, { type: `POD.${string}` }>
+  | Extract<DiscoveryEmitted, { type: "PODS.CHANGED" }>
+  | Extract<DiscoveryEvent, { type: "PODS.LISTED" }>;
 
 /** An admitted pod. `id` is its uid, and after an `@` its agent's container. */
 export interface PodIdentity {

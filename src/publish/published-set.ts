@@ -1,7 +1,7 @@
 /** What a plan looks like when it is published: haproxy.cfg, and an object for each other file. */
 import { sha256 } from "../plan/index.ts";
 import type { Pause, PlanFile, RenderPlan } from "../plan/index.ts";
-import type { FileReference } from "../config/index.ts";
+import type { FileReference, HAProxyCfgStatus } from "../config/index.ts";
 import { PublishError } from "../errors.ts";
 import { assertReadable, checksumOf } from "./content.ts";
 import { carrierOf, type Carrier, type FileList, fileObjectName } from "./names.ts";
@@ -41,6 +41,12 @@ export class Checksums {
     const found = this.#present.get(key) ?? this.#former.get(key) ?? (await checksumOf(file, pause));
     this.#present.set(key, found);
     return found;
+  }
+
+  /** One that was asked for lately; undefined = not known. */
+  known(file: PlanFile): string | undefined {
+    const key = `${file.digest} ${file.size}`;
+    return this.#present.get(key) ?? this.#former.get(key);
   }
 }
 
@@ -83,11 +89,29 @@ export async function describeSet(
 }
 
 /** The lists of `status.auxiliaryFiles`; empty ones are left out. */
-export function referencesOf(
+function referencesOf(
   set: PublishedSet,
   namespace: string,
 ): { readonly setID: string } & Partial<Record<FileList, readonly FileReference[]>> {
   const lists: Partial<Record<FileList, FileReference[]>> = {};
   for (const { carrier, name } of set.files) (lists[carrier.list] ??= []).push({ kind: carrier.kind, name, namespace });
   return { setID: set.setId, ...lists };
+}
+
+/** What the status of a HAProxyCfg says of its set; written with it. */
+export function factsOf(
+  set: PublishedSet,
+  namespace: string,
+  plans: { renderedAt(planId: string): string | undefined; readonly accepted: { readonly at: string } },
+): Pick<HAProxyCfgStatus, "auxiliaryFiles" | "metadata"> {
+  const renderedAt = plans.renderedAt(set.planId);
+  return {
+    auxiliaryFiles: referencesOf(set, namespace),
+    metadata: {
+      contentSize: set.cfg.size,
+      totalSize: set.totalBytes,
+      ...(renderedAt !== undefined && { renderedAt }),
+      validatedAt: plans.accepted.at,
+    },
+  };
 }

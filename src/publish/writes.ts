@@ -1,15 +1,14 @@
 /** Reads and writes of published objects. Every write of the HAProxyCfg names the version that it changes. */
 import type { HAProxyCfg, HAProxyCfgStatus } from "../config/index.ts";
-import { KubeError, PublishError, type PublishFailure } from "../errors.ts";
+import { KubeError, PublishError } from "../errors.ts";
 import type { KubeClient, ResourceTarget } from "../kube/types.ts";
 import type { KubeObject } from "../stores/types.ts";
-import { storedBytes, storedContent } from "./content.ts";
+import { storedContent } from "./content.ts";
+import { bodyOf, SECRET_TYPES } from "./file-body.ts";
 import {
   API_VERSION,
   CFG_LABEL,
-  CHECKSUM_ANNOTATION,
   cfgName,
-  COMPRESSED_ANNOTATION,
   CONFIG_LABEL,
   FILE_RESOURCES,
   labelValue,
@@ -17,15 +16,25 @@ import {
   SET_ANNOTATION,
   TYPE_LABEL,
 } from "./names.ts";
+import { type FileStatus, toldBy, type ToldFile } from "./file-status.ts";
 import type { FileObject, PublishedSet } from "./published-set.ts";
 
 /** The object that a published file is in, as its metadata tell it. */
 export interface Held {
   readonly target: ResourceTarget;
+  readonly kind: string;
   readonly name: string;
   readonly uid: string;
   /** Written as it is and never changed; belongs to this HAProxyCfg. */
   readonly intact: boolean;
+  readonly version: string;
+  /** Of a kind that has a status: what it says. */
+  told: Told | undefined;
+}
+
+export interface Told extends ToldFile {
+  /** `toldBy` of it. */
+  readonly key: string;
 }
 
 /** What is published, as far as it was read or written. */
@@ -47,25 +56,12 @@ const ABREAST = 2;
 const isStatus = (error: unknown, status: number): boolean => error instanceof KubeError && error.status === status;
 const keyOf = (resource: string, name: string): string => `${resource}/${name}`;
 
-/** One word for what the API server said, and its words. */
-export function troubleOf(error: unknown): { readonly reason: PublishFailure; readonly message: string } {
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof PublishError) return { reason: error.reason, message };
-  if (!(error instanceof KubeError)) return { reason: "Failed", message };
-  const { status } = error;
-  if (status === 413 || /request is too large|Request entity too large/i.test(message))
-    return { reason: "TooLarge", message };
-  if (status === 403) return { reason: /exceeded quota/i.test(message) ? "QuotaExceeded" : "Forbidden", message };
-  if (status === 404) return { reason: "NotServed", message };
-  if (status === 409) return { reason: "Conflict", message };
-  if (status === 429 || status >= 500) return { reason: "Unavailable", message };
-  return { reason: status >= 400 ? "Invalid" : "Unreachable", message };
-}
-
 function withoutContent(object: KubeObject): HAProxyCfg {
   const cfg = object as HAProxyCfg;
   return { ...cfg, spec: { ...cfg.spec, content: "" } };
 }
+
+const toldOf = (file: ToldFile): Told => ({ ...file, key: toldBy(file) });
 
 interface Reference {
   readonly uid?: string;
@@ -88,22 +84,44 @@ export class PublishedObjects {
     this.name = cfgName(configName);
   }
 
-  async find(signal: AbortSignal): Promise<Found> {
+  /** `before` = what was found or written last: a file that has the same version as then is not read again. */
+  async find(signal: AbortSignal, before?: Found): Promise<Found> {
     const cfg = await this.#client.get(this.#target, this.name, signal).then(withoutContent, (error: unknown) => {
       if (isStatus(error, 404)) return undefined;
       throw error;
     });
     const files = new Map<string, Held>();
-    for (const { apiVersion, resource } of FILE_RESOURCES) {
+    for (const { apiVersion, kind, resource } of FILE_RESOURCES) {
       const target: ResourceTarget = { apiVersion, resource, namespace: this.#namespace };
       const labelSelector = `${CFG_LABEL}=${labelValue(this.name)}`;
       const { items } = await this.#client.list(target, { labelSelector, metadataOnly: true }, signal);
       for (const object of items) {
-        const { name, uid = "", generation = 1 } = object.metadata;
+        const { name, uid = "", generation = 1, resourceVersion: version = "" } = object.metadata;
         const isOurs = cfg !== undefined && ownersOf(object).some((owner) => owner.uid === cfg.metadata.uid);
-        files.set(keyOf(resource, name), { target, name, uid, intact: isOurs && generation === 1 });
+        const known = before?.files.get(keyOf(resource, name));
+        const told = known?.uid === uid && known.version === version ? known.told : undefined;
+        files.set(keyOf(resource, name), {
+          target,
+          kind,
+          name,
+          uid,
+          intact: isOurs && generation === 1,
+          version,
+          told,
+        });
       }
     }
+    const unread = [...files].filter(([, { kind, told }]) => kind !== "Secret" && told === undefined);
+    await abreast(unread, async ([key, held]) => {
+      signal.throwIfAborted();
+      const object = await this.#client.get(held.target, held.name, signal).catch((error: unknown) => {
+        if (isStatus(error, 404)) return undefined;
+        throw error;
+      });
+      if (object === undefined) return void files.delete(key);
+      const { path, checksum } = object["spec"] as { path: string; checksum: string };
+      held.told = toldOf({ path, checksum, status: object["status"] as FileStatus | undefined });
+    });
     return { cfg, files };
   }
 
@@ -164,6 +182,26 @@ export class PublishedObjects {
     );
   }
 
+  /** Says of files which pods have them. Gives their number. */
+  async writeFileStatuses(
+    found: Found,
+    lacking: ReadonlyMap<string, FileStatus>,
+    signal: AbortSignal,
+  ): Promise<number> {
+    await abreast([...lacking], async ([key, status]) => {
+      signal.throwIfAborted();
+      const held = found.files.get(key);
+      if (held?.told === undefined) return;
+      const { target, kind, name, uid, told } = held;
+      const metadata = { name, namespace: this.#namespace, ...(uid !== "" && { uid }) };
+      const object: KubeObject = { apiVersion: API_VERSION, kind, metadata, status };
+      const written = await this.#client.apply(target, object, { subresource: "status", force: true, signal });
+      const version = written.metadata.resourceVersion ?? "";
+      found.files.set(key, { ...held, version, told: toldOf({ ...told, status }) });
+    });
+    return lacking.size;
+  }
+
   /** Creates the objects that are not there, and in place of those that were changed. Gives their number. */
   async createFiles(found: Found, set: PublishedSet, threshold: number, signal: AbortSignal): Promise<number> {
     const missing = set.files.filter(
@@ -189,7 +227,7 @@ export class PublishedObjects {
   }
 
   async #createFile(found: Found, file: FileObject, threshold: number, signal: AbortSignal): Promise<void> {
-    const { carrier, name } = file;
+    const { carrier, name, path, checksum } = file;
     const { apiVersion, kind, resource } = carrier;
     const target: ResourceTarget = { apiVersion, resource, namespace: this.#namespace };
     const key = keyOf(resource, name);
@@ -214,15 +252,15 @@ export class PublishedObjects {
         },
       ],
     };
-    const body =
-      kind === "Secret" ? await secretOf(file, metadata, threshold) : await fileOf(file, metadata, threshold);
-    const object = { apiVersion, kind, ...body } as KubeObject;
+    const object = { apiVersion, kind, ...(await bodyOf(file, metadata, threshold)) } as KubeObject;
     const made = await this.#client.create(target, object, { signal }).catch((error: unknown) => {
       if (!isStatus(error, 409)) throw error;
       const what = `${kind} ${this.#namespace}/${name}`;
       throw new PublishError("Conflict", `${what} is there already`, `delete it if nobody else needs it`, error);
     });
-    found.files.set(key, { target, name, uid: made.metadata.uid ?? "", intact: true });
+    const { uid = "", resourceVersion: version = "" } = made.metadata;
+    const told = kind === "Secret" ? undefined : toldOf({ path, checksum, status: undefined });
+    found.files.set(key, { target, kind, name, uid, intact: true, version, told });
   }
 
   async #remove({ target, name, uid }: Held, signal: AbortSignal): Promise<void> {
@@ -240,44 +278,6 @@ export class PublishedObjects {
       ...(version !== undefined && { resourceVersion: version }),
     };
   }
-}
-
-const SECRET_TYPES: Readonly<Record<FileObject["carrier"]["list"], string>> = {
-  sslCertificates: "ssl-certificate",
-  sslCaFiles: "ssl-ca",
-  mapFiles: "map",
-  generalFiles: "general-file",
-  crtListFiles: "crt-list",
-};
-
-const fileName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
-
-async function fileOf(
-  { carrier, path, checksum, file }: FileObject,
-  metadata: object,
-  threshold: number,
-): Promise<object> {
-  const { content, compressed } = await storedContent(file, threshold);
-  const name = fileName(path);
-  const text = carrier.list === "generalFiles" ? { content } : { entries: content };
-  const named =
-    carrier.list === "mapFiles"
-      ? { mapName: name }
-      : carrier.list === "generalFiles"
-        ? { fileName: name }
-        : { listName: name };
-  return { metadata, spec: { ...named, path, ...text, checksum, compressed, size: file.size } };
-}
-
-async function secretOf({ path, checksum, file }: FileObject, metadata: object, threshold: number): Promise<object> {
-  const { bytes, compressed } = await storedBytes(file, threshold);
-  const annotations = { [CHECKSUM_ANNOTATION]: checksum, [COMPRESSED_ANNOTATION]: String(compressed) };
-  return {
-    metadata: { ...metadata, annotations },
-    type: "Opaque",
-    immutable: true,
-    data: { certificate: bytes.toString("base64"), path: Buffer.from(path).toString("base64") },
-  };
 }
 
 /** Runs `work` for each item, a few at a time; rejects with the first error after what runs has ended. */

@@ -281,9 +281,9 @@ function contract(test: Test, start: () => Promise<Api>): void {
     HAProxyTemplateConfig: ["Name", "Status", "Message", "Age"],
     HAProxyTemplateLibrary: ["Name", "Revision", "Age"],
     HAProxyCfg: ["Name", "Ready", "Validated", "Synced", "Pinned", "Size", "Checksum", "Age", "Pods"],
-    HAProxyMapFile: ["Name", "Map", "Path", "Size", "Checksum", "Age"],
-    HAProxyGeneralFile: ["Name", "File", "Path", "Size", "Checksum", "Age"],
-    HAProxyCRTListFile: ["Name", "List", "Path", "Size", "Checksum", "Age"],
+    HAProxyMapFile: ["Name", "Map", "Path", "Size", "Ready", "Pods", "Checksum", "Age"],
+    HAProxyGeneralFile: ["Name", "File", "Path", "Size", "Ready", "Pods", "Checksum", "Age"],
+    HAProxyCRTListFile: ["Name", "List", "Path", "Size", "Ready", "Pods", "Checksum", "Age"],
   };
   test("kubectl get shows columns for every kind", async () => {
     for (const [kind, columns] of Object.entries(WIDE)) {

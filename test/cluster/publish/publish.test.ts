@@ -133,8 +133,8 @@ function contract(test: Test, start: () => Promise<Api>): void {
     next.note({ type: "PLAN.PASSED", planId: first.id });
     assert.is(next.differs(), false, "it finds its own");
     const { writes } = await publish(next, whole("global\n", "c d\n"));
-    // The map's new object, the set's new name, the status, the map's former object.
-    assert.is(writes, 4);
+    // The map's new object, the set's new name, the status of each, the map's former object.
+    assert.is(writes, 5);
     const { items } = await api.admin.list(MAPS);
     assert.equal(
       items.map(({ spec }) => (spec as { entries: string }).entries),

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { zstdDecompressSync } from "node:zlib";
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
-import type { DeployedToPod, HAProxyCfg } from "../../../src/config/index.ts";
+import type { DeployedToPod, HAProxyCfg, HAProxyMapFile } from "../../../src/config/index.ts";
 import type { KubeObject } from "../../../src/stores/types.ts";
 import { missingHaproxy } from "../../support/parts.ts";
 import { needing } from "../../support/skip.ts";
@@ -92,13 +92,28 @@ export function publishingProof(base: Test, network: Network, api: ApiChoice): v
   });
 
   test(`${api.name}: kubectl get shows what matters of every kind`, async () => {
+    await cluster.kubectl(["wait", "--for=condition=Ready", "hpmap,hpgf,hpcl", "--all", "--timeout=20s"]);
     const shown = await cluster.kubectl(["get", "htplcfg,hpcfg,hpmap"]);
     assert.match(shown, /NAME +STATUS +AGE/);
     assert.match(shown, /\/ingress +Valid /);
     assert.match(shown, /NAME +READY +VALIDATED +SYNCED +SIZE +CHECKSUM +AGE/);
     assert.match(shown, /\/ingress-haproxycfg +True +True +True +\d+ +sha256:[0-9a-f]{64} /);
-    assert.match(shown, /NAME +MAP +PATH +SIZE +AGE/);
-    assert.match(shown, /\/haproxy-map-\S+ +\S+\.map +maps\/\S+\.map +\d+ /);
+    assert.match(shown, /NAME +MAP +PATH +SIZE +READY +AGE/);
+    assert.match(shown, /\/haproxy-map-\S+ +\S+\.map +maps\/\S+\.map +\d+ +True /);
+    assert.match(
+      await cluster.kubectl(["get", "hpgf,hpcl", "-o", "wide"]),
+      /True +2 of 2 HAProxy pods run it +sha256:/,
+    );
+    for (const object of await items("hpmap", "hpgf", "hpcl")) {
+      const { spec, status } = object as unknown as HAProxyMapFile;
+      assert.equal(
+        status?.deployedToPods,
+        cluster.pods
+          .map(({ pod }) => ({ podName: pod.spec.name, checksum: spec.checksum, consecutiveErrors: 0 }))
+          .sort((a, b) => (a.podName < b.podName ? -1 : 1)),
+        spec.path,
+      );
+    }
   });
 
   test(`${api.name}: keys are in Secrets alone`, async () => {

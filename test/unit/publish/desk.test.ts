@@ -223,6 +223,7 @@ test("the files of a set are there before its configuration names them, and the 
   assert.equal(order, [
     "create haproxymapfiles",
     "apply haproxycfgs",
+    "apply haproxymapfiles/status",
     "apply haproxycfgs/status",
     "delete haproxymapfiles",
   ]);
@@ -402,6 +403,101 @@ test("who does not lead any more waits for nothing and knows of nothing", async 
   assert.ok(it.desk.waiting !== "" && it.desk.objects === 2);
   it.desk.note({ type: "TERM.ENDED" });
   assert.equal([it.desk.waiting, it.desk.lagMs, it.desk.objects, it.desk.state], ["", 0, 0, "nothing"]);
+});
+
+const fileStatuses = (it: Scene): string[] =>
+  ["haproxymapfiles", "haproxygeneralfiles", "haproxycrtlistfiles"]
+    .flatMap((kind) => it.api.all(kind) as HAProxyMapFile[])
+    .map(({ spec, status }) => {
+      const pods = (status?.deployedToPods ?? []).map(({ podName, checksum, consecutiveErrors }) => {
+        const had = checksum === spec.checksum ? "this" : checksum === undefined ? "unknown" : "another";
+        return `${podName} ${had} ${consecutiveErrors}`;
+      });
+      return [spec.path, ...pods, status?.conditions?.[0]?.reason].join(" ");
+    })
+    .sort();
+const fileWrites = (it: Scene): number =>
+  Object.entries(it.writes()).reduce((sum, [what, count]) => sum + (what.endsWith("files/status") ? count : 0), 0);
+
+test("each file says which pods have it, in one write for all of them; a file that stayed is not told again", async () => {
+  const it = await scene();
+  it.accept(plan("one\n", WHOLE));
+  await it.pass();
+  const told = [
+    "general/503.http one this 0 OnEveryPod",
+    "general/all.list one this 0 OnEveryPod",
+    "maps/host.map one this 0 OnEveryPod",
+  ];
+  assert.equal(fileStatuses(it), told);
+  assert.is(fileWrites(it), 3);
+  assert.not.match(JSON.stringify(it.api.all("secrets")), "deployedToPods");
+  it.accept(plan("two\n", [file("maps/host.map", "map", "c d\n"), ...WHOLE.slice(1)]));
+  await it.pass();
+  assert.equal(fileStatuses(it), told);
+  assert.is(fileWrites(it), 4, "that of the new map alone");
+  await it.takeOver();
+  assert.is(it.desk.differs(), false);
+});
+
+test("a pod that took something else is told of the files that it lacks, with its error; then it has them", async () => {
+  const it = await scene();
+  const first = plan("one\n", WHOLE);
+  it.accept(first);
+  await it.pass();
+  const second = plan("two\n", [file("maps/host.map", "map", "c d\n"), ...WHOLE.slice(1)]);
+  it.plans.set(second.id, second);
+  it.desk.note({ type: "PLAN.RENDERED", planId: second.id, seq: 2, iteration: 1, reasons: [] });
+  it.desk.note({ type: "POD.FAILED", pod: "u1@c1", planId: second.id, message: "connection refused" });
+  it.desk.note({ type: "PLAN.PASSED", planId: second.id });
+  await it.pass();
+  assert.equal(fileStatuses(it), [
+    "general/503.http one this 0 OnEveryPod",
+    "general/all.list one this 0 OnEveryPod",
+    "maps/host.map one another 1 NotOnEveryPod",
+  ]);
+  const [map] = it.api.all("haproxymapfiles") as HAProxyMapFile[];
+  assert.is(map?.status?.deployedToPods?.[0]?.lastError, "connection refused");
+  assert.is(it.desk.differs(), false);
+  it.accept(second);
+  await it.pass();
+  assert.is(fileStatuses(it)[2], "maps/host.map one this 0 OnEveryPod");
+  assert.not.match(JSON.stringify(it.api.all("haproxymapfiles")), "connection refused");
+});
+
+test("a status of a file that somebody changed is put right when it is looked at; one that did not change is not read again", async () => {
+  const it = await scene();
+  it.accept(plan("one\n", WHOLE));
+  await it.pass();
+  const [map] = it.api.all("haproxymapfiles") as HAProxyMapFile[];
+  it.api.put("haproxymapfiles", { ...map!, status: {} }, "status");
+  const read: string[] = [];
+  const get = it.api.get.bind(it.api);
+  it.api.get = (target, name) => {
+    read.push(target.resource);
+    return get(target, name);
+  };
+  await it.desk.read(signal);
+  assert.equal(read, ["haproxycfgs", "haproxymapfiles"]);
+  assert.is(it.desk.differs(), true);
+  assert.is(await it.pass(), 1);
+  assert.is(fileStatuses(it)[2], "maps/host.map one this 0 OnEveryPod");
+});
+
+test("statuses of files that may not be written are told of, and hold nothing up but themselves", async () => {
+  const it = await scene();
+  it.accept(plan("one\n"));
+  await it.pass();
+  it.api.refuses = (_, resource) => (resource === "haproxymapfiles/status" ? 403 : undefined);
+  it.accept(plan("two\n", [file("maps/host.map", "map", "c d\n")]));
+  assert.is(((await failing(it.pass())) as KubeError).status, 403);
+  assert.is(condition(it.cfg(), "Synced"), "False Forbidden");
+  assert.is(it.cfg().spec.content, "two\n");
+  assert.is(it.names().length, 1, "what nobody needs is gone");
+  it.api.refuses = () => undefined;
+  await it.desk.read(signal);
+  await it.pass();
+  assert.is(condition(it.cfg(), "Synced"), "True Published");
+  assert.equal(fileStatuses(it), ["maps/host.map one this 0 OnEveryPod"]);
 });
 
 test("what pods say is not told while HAProxy judges a render", async () => {
