@@ -1,6 +1,6 @@
 /** From a plan and what a pod is known to hold to the one request that brings the pod there. Pure. */
 import { IDENTITY_VERSION, LIMITS, PLAN_SCHEMA_VERSION } from "../agent/api.ts";
-import type { AgentState, Manifest, ManifestFile, Token } from "../agent/api.ts";
+import type { AgentState, Manifest, ManifestFile, RuntimeInventory, Token } from "../agent/api.ts";
 import { diffPlans, splices, tellReason, WORKER_BEHIND } from "../plan/index.ts";
 import type { LoadedFiles } from "../plan/index.ts";
 import type { Block, PlanDiff, PlanFile, RenderPlan } from "../plan/types.ts";
@@ -29,6 +29,15 @@ export interface Delivery {
   readonly reasons: readonly string[];
 }
 
+/** What the worker has loaded, as the agent tells it. */
+export const loadedFiles = (inventory: RuntimeInventory): LoadedFiles => ({
+  maps: new Set(inventory.maps),
+  certs: new Set(inventory.certs),
+  caFiles: new Set(inventory.ca_files),
+  crtLists: new Set(inventory.crt_lists),
+  crlFiles: new Set(inventory.crl_files),
+});
+
 /** The pod's state as the agent tells it. */
 export function podStateOf(state: AgentState): PodState {
   const inventory = state.runtime_inventory;
@@ -43,16 +52,7 @@ export function podStateOf(state: AgentState): PodState {
     agentOps: state.agent_ops,
     features: state.features,
     files: state.files,
-    loaded:
-      inventory === undefined
-        ? undefined
-        : {
-            maps: new Set(inventory.maps),
-            certs: new Set(inventory.certs),
-            caFiles: new Set(inventory.ca_files),
-            crtLists: new Set(inventory.crt_lists),
-            crlFiles: new Set(inventory.crl_files),
-          },
+    loaded: inventory === undefined ? undefined : loadedFiles(inventory),
   };
 }
 

@@ -6,7 +6,7 @@ import type { RenderPlan } from "../plan/types.ts";
 import type { ApplyForm, ApplyReply, KnownState } from "../../machines/podApply.ts";
 import type { PodRef } from "../../machines/discovery.ts";
 import type { AgentConnect, AgentPort, ApplyPart } from "./agent-port.ts";
-import { deltaDelivery, fullDelivery, podStateOf, promotion, reversion } from "./manifest.ts";
+import { deltaDelivery, fullDelivery, loadedFiles, podStateOf, promotion, reversion } from "./manifest.ts";
 import type { Delivery, PodState } from "./manifest.ts";
 import type { PlanShelf } from "./plan-shelf.ts";
 
@@ -143,7 +143,7 @@ export class PodSessions {
       message: "",
       tookMs: this.#deps.now() - started,
     });
-    session.state = { ...session.state, lastGood: planId };
+    session.state = { ...session.state, lastGood: planId, loaded: loadedAfter(session.state, answer.result) };
     return { kind: "applied", mode, known: known(session.state, false) };
   }
 
@@ -303,9 +303,14 @@ function afterApply(before: PodState | undefined, result: ApplyResult): PodState
     blobStored: before.blobStored && !moved,
     haproxyVersion: result.haproxy?.version ?? before.haproxyVersion,
     files: moved ? undefined : before.files,
-    // A reload loads every file of the set; what operations added is in the baseline plan.
-    loaded: moved ? undefined : before.loaded,
+    loaded: loadedAfter(before, result),
   };
+}
+
+/** An agent tells what the worker has loaded when that has changed; one that cannot unload never tells it with an answer. */
+function loadedAfter(before: PodState, result: ApplyResult): PodState["loaded"] {
+  if (result.runtime_inventory !== undefined) return loadedFiles(result.runtime_inventory);
+  return before.agentOps.includes("cert_del") || result.applied_plan_id === before.applied ? before.loaded : undefined;
 }
 
 /** Why the agent reloads though it was asked for operations. */

@@ -147,6 +147,32 @@ function addToCrtList(op: Op, context: OpsContext): Step {
   };
 }
 
+/** All entries of a certificate: names that it gained at run time are an entry of their own. */
+function deleteFromCrtList(op: Op, context: OpsContext): Step {
+  const list = safeWord("crt-list", context.nameOf(op.path ?? ""));
+  const cert = safeWord("certificate", context.nameOf(op.cert ?? ""));
+  const judge = (reply: RuntimeReply | undefined): OpOutcome =>
+    outcome(
+      /deleted in crtlist/.test(reply?.text ?? "") ||
+        (context.redo && /not found|doesn't exist|can't/i.test(reply?.text ?? "")),
+      reply,
+    );
+  return {
+    lines: [`del ssl crt-list ${list} ${cert}`],
+    judge: ([reply]) => {
+      const numbers = /in several entries, .*\(([\d, ]+)\)/.exec(reply?.text ?? "")?.[1]?.split(/, */);
+      if (numbers === undefined) return judge(reply);
+      const lines = numbers.map((number) => `del ssl crt-list ${list} ${cert}:${number}`);
+      return {
+        next: async (session) => {
+          const outcomes = (await session.batch(lines)).map(judge);
+          return outcomes.find(({ ok }) => !ok) ?? done;
+        },
+      };
+    },
+  };
+}
+
 function compile(op: Op, context: OpsContext): Step {
   const file = (): string => safeWord(op.kind, context.nameOf(op.path ?? ""));
   switch (op.kind) {
@@ -225,15 +251,7 @@ function compile(op: Op, context: OpsContext): Step {
     case "crtlist_add":
       return addToCrtList(op, context);
     case "crtlist_del":
-      return {
-        lines: [`del ssl crt-list ${file()} ${safeWord("certificate", context.nameOf(op.cert ?? ""))}`],
-        judge: ([reply]) =>
-          outcome(
-            /deleted in crtlist/.test(reply?.text ?? "") ||
-              (context.redo && /not found|doesn't exist|can't/i.test(reply?.text ?? "")),
-            reply,
-          ),
-      };
+      return deleteFromCrtList(op, context);
     case "ca_set":
     case "ca_new": {
       const name = file();

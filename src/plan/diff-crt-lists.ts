@@ -52,6 +52,12 @@ export function changedCrtList(before: PlanFile, after: PlanFile, next: RenderPl
     return refuse(" changed options or names of an entry", HINTS.crtListOptions);
   const obstacle = orderObstacle(now, new Set(added), grown, next);
   if (obstacle !== undefined) return refuse(`: ${obstacle}`, HINTS.crtListOrder);
+  for (const { cert } of added) {
+    // Nothing named it when HAProxy started.
+    if (ledger.holds("certs", cert) !== false) continue;
+    if (next.files.get(cert)?.kind === "cert") ledger.load("cert", cert);
+    else return refuse(`: it names ${cert}, which HAProxy has not loaded`, HINTS.loadedFile);
+  }
   const add = (entry: CrtListEntry, filters: readonly string[]): Op => ({
     kind: "crtlist_add",
     path: after.path,

@@ -48,7 +48,8 @@ export const HINTS = {
   serverKeyword: "use keywords that `add server` takes, or put the others into the profile's default-server",
   serverAddress: "use literal IP addresses, such as those of endpoints, with a port",
   balance: "use roundrobin, leastconn, random or first, or a hash with hash-type consistent",
-  loadedFile: "register the file, so that it is loaded before the server is added",
+  loadedFile: "register the file, so that it is loaded before anything names it",
+  authority: "give the servers a client certificate (crt), or the new content a new file and the servers new names",
   crtListNew: "register the list always, also while it is empty",
   crtListGone: "keep the list registered, empty if need be",
   crtListFirst:

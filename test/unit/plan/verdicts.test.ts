@@ -274,7 +274,10 @@ test("a CA file that a server names stays in the worker, and an agent without CA
 });
 
 const list = (crtList: string, strict = false): World => ({ crtList, strict });
-const inList = { loaded: loadedWith({ crtLists: ["general/list.txt"] }) };
+const LIST = ["general/list.txt"];
+const inList = {
+  loaded: loadedWith({ crtLists: LIST, certs: ["0.pem", "a.pem", "b.pem", "d.pem"] }),
+};
 
 test('row "crt-list entries of an existing loaded list, order preserved → runtime; add/remove list or reorder → reload"', () => {
   const before = list("d.pem *\na.pem a.example\n");
@@ -287,6 +290,15 @@ test('row "crt-list entries of an existing loaded list, order preserved → runt
   reloads(diff(list("d.pem *\nb.pem b.example\na.pem a.example\n"), three, inList), /changed its order/);
   reloads(diff(before, {}), "crt-list general/list.txt is new");
   reloads(diff({}, before), "crt-list general/list.txt is gone");
+});
+
+test("a crt-list entry has its certificate loaded first, where nothing named it before; one that is nowhere needs a reload", () => {
+  const certs = { "a.pem": "a", "d.pem": "d" };
+  const [before, after] = [list("d.pem\n"), list("d.pem\na.pem a.example\n")];
+  const options = { loaded: loadedWith({ crtLists: ["general/list.txt"], certs: ["d.pem"] }) };
+  const found = diff({ ...after, certs }, { ...before, certs }, options);
+  assert.equal([found.verdict, kinds(found.ops)], ["runtime", ["cert_new", "crtlist_add"]]);
+  reloads(diff(after, before, options), /names a.pem, which HAProxy has not loaded/);
 });
 
 test("a crt-list without a default certificate: its first entry comes and goes at run time, also as the only one", () => {
