@@ -86,6 +86,8 @@ function addServer(op: Op): Step {
   }
   const lines = [words.join(" ")];
   if (op.health === true) lines.push(`enable health ${name}`);
+  // An agent may take a server out of maintenance, so it is asked from the beginning, as that of a server in the file.
+  if (op.keywords?.some((keyword) => keyword.name === "agent-check") === true) lines.push(`enable agent ${name}`);
   const again = [`set server ${name} addr ${address} port ${port}`];
   if (weight !== undefined) again.push(`set server ${name} weight ${weight}`);
   return {

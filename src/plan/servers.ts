@@ -151,6 +151,7 @@ export function addServerOps(
       keywords.push(keyword);
     }
   }
+  keywords.push(...impliedByCheck(keywords));
   const disabled = server.disabled === true || keywords.some((keyword) => keyword.name === "disabled");
   const health = keywords.some((keyword) => keyword.name === "check");
   const add: Op = {
@@ -165,6 +166,20 @@ export function addServerOps(
   add.keywords = keywords.filter((keyword) => keyword.name !== "disabled");
   if (disabled) return [add];
   return [add, { kind: "server_enable", backend: record.name, server: server.name, health }];
+}
+
+/**
+ * Checks of a server in the file use TLS and PROXY as its traffic does, where they go to the same port; those of a dynamic server
+ * only when told (configuration manual, `check-ssl`, `check-send-proxy`).
+ */
+function impliedByCheck(keywords: readonly Keyword[]): Keyword[] {
+  const has = (...names: readonly string[]): boolean => keywords.some(({ name }) => names.includes(name));
+  if (!has("check") || has("port", "addr")) return [];
+  const implied: Keyword[] = [];
+  if (has("ssl") && !has("check-ssl")) implied.push({ name: "check-ssl", args: [] });
+  const proxies = has("send-proxy", "send-proxy-v2", "send-proxy-v2-ssl", "send-proxy-v2-ssl-cn");
+  if (proxies && !has("check-send-proxy")) implied.push({ name: "check-send-proxy", args: [] });
+  return implied;
 }
 
 /** Takes `weight N` out of a keyword list: it travels as a field of its own. */

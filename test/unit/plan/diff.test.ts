@@ -332,6 +332,19 @@ test("a server's own keywords stand in for those of default-server", () => {
   ]);
 });
 
+test("the check of a new server uses TLS and PROXY where that of a server in the file would", () => {
+  const names = (extra: string): string[] | undefined =>
+    diff(
+      { backends: { a: { servers: [server("s", "10.0.0.1", { extra })] } } },
+      { backends: { a: {} } },
+    ).ops[0]?.keywords?.map(({ name }) => name);
+  assert.equal(names("ssl verify none send-proxy-v2"), [
+    ...["check", "inter", "ssl", "verify", "send-proxy-v2", "check-ssl", "check-send-proxy"],
+  ]);
+  assert.equal(names("ssl verify none check-ssl"), ["check", "inter", "ssl", "verify", "check-ssl"]);
+  assert.equal(names("ssl verify none port 81"), ["check", "inter", "ssl", "verify", "port"]);
+});
+
 test("a server's guid is fixed", () => {
   const world = (guid: string): World => ({ backends: { a: { servers: [server("s", "10.0.0.1", { guid })] } } });
   assert.equal(diff(world("x"), world("y")).reasons, ["backend a, server s changed its guid"]);
