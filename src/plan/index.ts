@@ -41,6 +41,8 @@ export {
   UNKNOWN_BASELINE,
   WORKER_BEHIND,
 } from "./reasons.ts";
+export { isPayloadSafe } from "./maps.ts";
+export { isSettingsMap, settingsMapName } from "./settings.ts";
 export {
   mountDiscriminator,
   PREAMBLE,

@@ -8,6 +8,7 @@ import {
   ChunkedTree,
   cutBytes,
   emptyTrees,
+  isSettingsMap,
   planFile,
   type PlanMap,
   type PlanTrees,
@@ -20,12 +21,14 @@ import { updateInSlices } from "./batches.ts";
 import { wholeLines } from "./lines.ts";
 import { chunkBlocks, emptyMount, type MountText, mountText, type MountTree } from "./mount.ts";
 import { type Place, resolveText } from "./output.ts";
+import type { PathResolver } from "./paths.ts";
 import { type BackendDeclaration, NOTHING_DECLARED } from "./plan-registry.ts";
 import type { PostProcessing } from "./post-processing.ts";
 import { Profiles } from "./profiles.ts";
 import { RegisteredSet } from "./registered-set.ts";
 import type { TemplateProblem } from "../templating/types.ts";
 import type { Slices } from "./slices.ts";
+import { SettingsMaps } from "./settings-maps.ts";
 import { ConfigStructure } from "./structure.ts";
 import { Instance, type Root, type RunResult } from "./unit.ts";
 
@@ -61,14 +64,16 @@ export class Assembly {
   #mainMounted: ReadonlySet<string> = new Set();
   #mapOrder = new Map<string, boolean>();
   #trees: PlanTrees = emptyTrees();
+  readonly #settings: SettingsMaps;
   readonly #processing: ReadonlyMap<Root, PostProcessing>;
   readonly #mainProcessing: PostProcessing | undefined;
   /** Roots whose text could not be processed. */
   readonly #unprocessed = new Map<Root, TemplateProblem>();
 
   /** `processing` = what is done to a root's text when it is whole. */
-  constructor(roots: readonly Root[], processing: ReadonlyMap<Root, PostProcessing> = new Map()) {
+  constructor(roots: readonly Root[], paths: PathResolver, processing: ReadonlyMap<Root, PostProcessing> = new Map()) {
     this.#roots = roots;
+    this.#settings = new SettingsMaps(paths);
     this.#processing = processing;
     const main = roots.find((root) => root.main);
     this.#mainProcessing = main === undefined ? undefined : processing.get(main);
@@ -127,6 +132,7 @@ export class Assembly {
       this.#orderMaps();
       this.#setFiles(this.#registered.update(this.#roots));
     }
+    this.#setFiles(await this.#settings.settle(slices));
     await this.#files(slices);
   }
 
@@ -180,6 +186,7 @@ export class Assembly {
     if (before === declared) return;
     this.#contest.declare(owner, order, before.backends, declared.backends);
     this.#profiles.declare(before, declared);
+    this.#settings.declare(before, declared);
     if (declared === NOTHING_DECLARED) this.#declared.delete(owner);
     else this.#declared.set(owner, declared);
   }
@@ -189,7 +196,9 @@ export class Assembly {
     const changes = new Map<string, PlanBackend | undefined>();
     for (const { name, before, after } of this.#contest.settle()) {
       const plan = after === undefined ? undefined : await this.#planOf(after.backend, slices);
-      changes.set(name, plan);
+      const origin = after?.owner instanceof Instance ? `${after.owner.item.kind} ${after.owner.id}` : undefined;
+      changes.set(name, plan === undefined || origin === undefined ? plan : { ...plan, origin });
+      this.#settings.turn(name, before?.backend, after?.backend);
       this.#profiles.use(before?.backend.plan.record.profile, after?.backend.plan.record.profile);
       for (const candidate of [before, after]) {
         if (candidate?.owner instanceof Instance && !gone.has(candidate.owner)) retext.add(candidate.owner);
@@ -315,8 +324,7 @@ export class Assembly {
   #setFiles(changes: ReadonlyMap<string, PlanFile | undefined>): void {
     const maps = new Map<string, PlanMap | undefined>();
     for (const [path, file] of changes) {
-      const map =
-        file?.kind === "map" ? { ordered: this.#mapOrder.get(path) ?? true, fileDigest: file.digest } : undefined;
+      const map = file?.kind === "map" ? { ordered: this.#isOrdered(path), fileDigest: file.digest } : undefined;
       if (map !== undefined || this.#trees.maps.get(path) !== undefined) maps.set(path, map);
     }
     this.#trees = { ...this.#trees, files: this.#trees.files.update(changes), maps: this.#trees.maps.update(maps) };
@@ -330,9 +338,12 @@ export class Assembly {
     for (const root of this.#roots)
       for (const [path, ordered] of root.result.declared.mapOrder) this.#mapOrder.set(path, ordered);
     const changes = new Map<string, PlanMap>();
-    for (const [path, map] of this.#trees.maps.entries())
-      changes.set(path, { ...map, ordered: this.#mapOrder.get(path) ?? true });
+    for (const [path, map] of this.#trees.maps.entries()) changes.set(path, { ...map, ordered: this.#isOrdered(path) });
     this.#trees = { ...this.#trees, maps: this.#trees.maps.update(changes) };
+  }
+
+  #isOrdered(path: string): boolean {
+    return this.#mapOrder.get(path) ?? !isSettingsMap(path);
   }
 }
 

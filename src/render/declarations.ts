@@ -47,6 +47,7 @@ export function hostTypes(
         Backend: "func(record any, text string) (string, error)",
         ProfileGroup: "func() string",
         MapMeta: "func(path string, ordered bool) any",
+        CrtListMeta: "func(path string, defaultFirst bool) any",
       },
     },
     ComponentPlanRegistry: {

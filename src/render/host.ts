@@ -11,7 +11,8 @@ import { deriveCall, publishCall, referenceOf, statusPatchCall } from "./calls.t
 import { storeTypeName } from "./declarations.ts";
 import { checkUrl, httpRequest } from "./http.ts";
 import type { PathResolver } from "./paths.ts";
-import { type PlanRecorder, ProfileCache } from "./plan-registry.ts";
+import { settingsMapName } from "../plan/index.ts";
+import { type PlanContext, type PlanRecorder, ProfileCache } from "./plan-registry.ts";
 import type { ReadIndex } from "./reads.ts";
 import { Recorder } from "./recorder.ts";
 import type { SharedValues } from "./shared.ts";
@@ -50,7 +51,7 @@ interface CurrentRun {
 /** Runs do not overlap, so host objects are made once and speak of the present run. */
 export class Host {
   readonly #constants: HostConstants;
-  readonly #profiles = new ProfileCache();
+  #plans: PlanContext;
   readonly #common: Readonly<Record<string, unknown>>;
   readonly #forRoots: Readonly<Record<string, unknown>>;
   readonly #forComponents: Readonly<Record<string, unknown>>;
@@ -60,6 +61,8 @@ export class Host {
 
   constructor(constants: HostConstants, stores: ReadonlyMap<string, ViewHolder>, pods: ViewHolder, reads: ReadIndex) {
     this.#constants = constants;
+    const mapPath = (setting: string): string => constants.paths.resolve(settingsMapName(setting), "map");
+    this.#plans = { profiles: new ProfileCache(), mapPath, latest: false };
     const members: Record<string, unknown> = {};
     /** The same stores without types of their own, for resource(name). */
     const untyped = new Map<string, unknown>();
@@ -136,6 +139,7 @@ export class Host {
   begin(capabilities: Readonly<Record<string, boolean>>, renderMode: string): void {
     this.#capabilities = capabilities;
     this.#renderMode = renderMode;
+    this.#plans = { ...this.#plans, latest: capabilities["supports_dynamic_backends"] === true };
   }
 
   root(root: Root, shared: SharedValues): RunHost {
@@ -169,7 +173,7 @@ export class Host {
   }
 
   #start(permit: Permit, main: boolean, shared?: SharedValues): Recorder {
-    const recorder = new Recorder(this.#constants.nonce, this.#constants.paths, this.#profiles, shared);
+    const recorder = new Recorder(this.#constants.nonce, this.#constants.paths, this.#plans, shared);
     this.#current = { recorder, permit, main };
     return recorder;
   }
@@ -198,6 +202,10 @@ export class Host {
         Backend: (record: unknown, text: string): string => this.#plan("Backend").backend(record, text),
         ProfileGroup: (): string => this.#plan("ProfileGroup").profileGroup(),
         MapMeta: (path: string, ordered: boolean): null => (this.#run.recorder.plan.mapMeta(path, ordered), null),
+        CrtListMeta: (path: string, defaultFirst: boolean): null => (
+          this.#run.recorder.plan.crtListMeta(path, defaultFirst),
+          null
+        ),
       }),
     };
   }

@@ -3,12 +3,16 @@ import { planBackend, planProfile, meaningfulLines, isServerLine, sha256 } from 
 import type { BackendRecord, PlanBackend, PlanProfile } from "../plan/types.ts";
 import { TemplateFault } from "../templating/index.ts";
 import type { Tokens } from "./output.ts";
+import { refuseDeadlyLines } from "./deadly-lines.ts";
 import { backendRecord, profileRecord } from "./records.ts";
+import { settleSettings } from "./settings.ts";
 
 export interface BackendDeclaration {
   readonly name: string;
   readonly text: string;
   readonly plan: PlanBackend;
+  /** Its values of settings that are read from maps, by setting; "" = none. */
+  readonly settings: ReadonlyMap<string, string>;
 }
 
 /** What one run declared. */
@@ -18,6 +22,10 @@ export interface Declared {
   /** Profiles whose text stands where the template put it, not in the group. */
   readonly placedProfiles: ReadonlySet<string>;
   readonly mapOrder: ReadonlyMap<string, boolean>;
+  /** Whether a crt-list's first entry is its default certificate, by path. */
+  readonly crtLists: ReadonlyMap<string, boolean>;
+  /** Settings that the profiles read from maps. */
+  readonly settings: ReadonlySet<string>;
   readonly groups: number;
 }
 
@@ -26,16 +34,31 @@ export const NOTHING_DECLARED: Declared = {
   profiles: new Map(),
   placedProfiles: new Set(),
   mapOrder: new Map(),
+  crtLists: new Map(),
+  settings: new Set(),
   groups: 0,
 };
+
+const NO_SETTINGS: ReadonlyMap<string, string> = new Map();
+
+/** What a recorder has to know of the configuration. */
+export interface PlanContext {
+  readonly profiles: ProfileCache;
+  /** Path of a setting's map in haproxy.cfg. */
+  readonly mapPath: (setting: string) => string;
+  /** HAProxy has what came with 3.4. */
+  readonly latest: boolean;
+}
 
 /** Profiles by their text: thousands of backends declare the same few. */
 export class ProfileCache {
   readonly #profiles = new Map<string, PlanProfile>();
 
-  profile(body: string): PlanProfile {
+  /** `judge` throws where the text is not to be used; it is asked once. */
+  profile(body: string, judge: () => void): PlanProfile {
     let profile = this.#profiles.get(body);
     if (profile === undefined) {
+      judge();
       const name = `haptic-be-${sha256(body).slice(0, 16)}`;
       profile = planProfile(name, `defaults ${name}\n${body}`);
       if (this.#profiles.size >= 1024) this.#profiles.clear();
@@ -48,27 +71,39 @@ export class ProfileCache {
 /** The registry of one run. Its methods are what templates call; they throw TemplateFault. */
 export class PlanRecorder {
   readonly #tokens: Tokens;
-  readonly #cache: ProfileCache;
+  readonly #context: PlanContext;
   readonly #backends: BackendDeclaration[] = [];
   readonly #profiles = new Map<string, PlanProfile>();
   readonly #placed = new Set<string>();
   readonly #sections = new Map<string, { readonly text: string; readonly token: string }>();
   readonly #mapOrder = new Map<string, boolean>();
+  readonly #crtLists = new Map<string, boolean>();
+  /** Settings by the backend that they were declared for. */
+  readonly #settingsOf = new Map<string, ReadonlyMap<string, string>>();
+  readonly #settings = new Set<string>();
   #groups = 0;
 
-  constructor(tokens: Tokens, cache = new ProfileCache()) {
+  constructor(tokens: Tokens, context: PlanContext) {
     this.#tokens = tokens;
-    this.#cache = cache;
+    this.#context = context;
   }
 
   declared(): Declared {
-    if (this.#backends.length === 0 && this.#profiles.size === 0 && this.#mapOrder.size === 0 && this.#groups === 0)
-      return NOTHING_DECLARED;
+    const nothing = [
+      this.#backends.length,
+      this.#profiles.size,
+      this.#mapOrder.size,
+      this.#crtLists.size,
+      this.#groups,
+    ];
+    if (nothing.every((count) => count === 0)) return NOTHING_DECLARED;
     return {
       backends: this.#backends,
       profiles: this.#profiles,
       placedProfiles: this.#placed,
       mapOrder: this.#mapOrder,
+      crtLists: this.#crtLists,
+      settings: this.#settings,
       groups: this.#groups,
     };
   }
@@ -84,19 +119,30 @@ export class PlanRecorder {
     }
     const obstacle = record.shape === "dynamic" ? dynamicObstacle(record, text) : undefined;
     if (obstacle !== undefined) record = { ...record, shape: "structural", shapeReason: obstacle };
-    return this.#declare({ name: record.name, text, plan: planBackend(record, text) });
+    const settings = this.#settingsOf.get(record.name) ?? NO_SETTINGS;
+    return this.#declare({ name: record.name, text, plan: planBackend(record, text), settings });
   }
 
-  /** Declares the named defaults section that backends inherit from; its name depends on its content alone. */
+  /**
+   * Declares the named defaults section that backends inherit from; its name depends on its content alone. Settings of one backend
+   * come in by rules that read maps, where a rule can say them.
+   */
   profile(value: unknown): string {
     const record = profileRecord(value);
     const lines = [`    mode ${record.mode}`];
     if (record.balance !== undefined) lines.push(`    balance ${record.balance}`);
     if (record.hashType !== undefined) lines.push(`    hash-type ${record.hashType}`);
     if (record.defaultServer !== undefined) lines.push(`    default-server ${record.defaultServer}`);
-    for (const line of record.body.split("\n")) if (line.trim() !== "") lines.push(`    ${line.trim()}`);
+    const { mode } = record;
+    const { rules, text, values } = settleSettings(record.settings, { ...this.#context, mode });
+    if (values.size > 0) this.#settle(record.backend, values);
+    for (const line of [...rules, ...record.body.split("\n"), ...text])
+      if (line.trim() !== "") lines.push(`    ${line.trim()}`);
     const body = `${lines.join("\n")}\n`;
-    const profile = this.#cache.profile(body);
+    const profile = this.#context.profiles.profile(body, () => {
+      refuseDeadlyLines("a profile's body", record.body);
+      refuseDeadlyLines("a profile", body);
+    });
     this.#profiles.set(profile.name, profile);
     return profile.name;
   }
@@ -113,8 +159,9 @@ export class PlanRecorder {
     let token: string;
     if (kind === "backend") {
       const record = { name, servers: [], shape: "structural" as const, shapeReason: "declared as a section" };
-      token = this.#declare({ name, text, plan: planBackend(record, text) });
+      token = this.#declare({ name, text, plan: planBackend(record, text), settings: NO_SETTINGS });
     } else {
+      refuseDeadlyLines(`profile ${name}`, text);
       this.#profiles.set(name, planProfile(name, text));
       this.#placed.add(name);
       token = this.#tokens.make({ kind: "section", text });
@@ -135,6 +182,24 @@ export class PlanRecorder {
     if (known !== undefined && known !== ordered)
       throw new TemplateFault(`map ${path} is declared both ordered and not ordered`);
     this.#mapOrder.set(path, ordered);
+  }
+
+  /** Says whether the first entry of a crt-list is the default certificate; it is none where the bind line has strict-sni. */
+  crtListMeta(path: string, defaultFirst: boolean): void {
+    const known = this.#crtLists.get(path);
+    if (known !== undefined && known !== defaultFirst)
+      throw new TemplateFault(`crt-list ${path} is declared both with and without a default certificate`);
+    this.#crtLists.set(path, defaultFirst);
+  }
+
+  #settle(backend: string | undefined, values: ReadonlyMap<string, string>): void {
+    for (const name of values.keys()) this.#settings.add(name);
+    if (backend !== undefined) this.#settingsOf.set(backend, values);
+    else if ([...values.values()].some((value) => value !== ""))
+      throw new TemplateFault(
+        "a profile has settings, but names no backend",
+        "give the backend's name: its values stand under it in a map",
+      );
   }
 
   #declare(backend: BackendDeclaration): string {

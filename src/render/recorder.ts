@@ -1,7 +1,7 @@
 /** What one run declares; made only as far as the run uses it, since most runs are short and use little. */
 import { type Segment, Tokens } from "./output.ts";
 import type { PathResolver } from "./paths.ts";
-import { NOTHING_DECLARED, PlanRecorder, type ProfileCache } from "./plan-registry.ts";
+import { NOTHING_DECLARED, type PlanContext, PlanRecorder } from "./plan-registry.ts";
 import { FileRecorder } from "./registered-files.ts";
 import { SharedValues } from "./shared.ts";
 import { HttpRequests } from "./http.ts";
@@ -11,7 +11,7 @@ import { EMPTY_RESULT, type RunResult } from "./unit.ts";
 export class Recorder {
   readonly tokens: Tokens;
   readonly #paths: PathResolver;
-  readonly #profiles: ProfileCache;
+  readonly #context: PlanContext;
   #plan: PlanRecorder | undefined;
   #files: FileRecorder | undefined;
   #events: TemplateEvent[] | undefined;
@@ -20,15 +20,15 @@ export class Recorder {
   #requests: HttpRequests | undefined;
 
   /** `shared` = values shared with other runs; absent = the run has its own. */
-  constructor(nonce: string, paths: PathResolver, profiles: ProfileCache, shared?: SharedValues) {
+  constructor(nonce: string, paths: PathResolver, context: PlanContext, shared?: SharedValues) {
     this.tokens = new Tokens(nonce);
     this.#paths = paths;
-    this.#profiles = profiles;
+    this.#context = context;
     this.#shared = shared;
   }
 
   get plan(): PlanRecorder {
-    return (this.#plan ??= new PlanRecorder(this.tokens, this.#profiles));
+    return (this.#plan ??= new PlanRecorder(this.tokens, this.#context));
   }
 
   get files(): FileRecorder {

@@ -19,7 +19,7 @@ const BACKEND_KEYS = new Set([
   "shapeReason",
 ]);
 const SERVER_KEYS = new Set(["name", "address", "port", "weight", "disabled", "guid", "comment", "extra"]);
-const PROFILE_KEYS = new Set(["mode", "balance", "hashType", "defaultServer", "body"]);
+const PROFILE_KEYS = new Set(["mode", "balance", "hashType", "defaultServer", "body", "backend", "settings"]);
 
 export interface ProfileRecord {
   readonly mode: string;
@@ -27,6 +27,10 @@ export interface ProfileRecord {
   readonly hashType?: string;
   readonly defaultServer?: string;
   readonly body: string;
+  /** The backend that the settings are those of. */
+  readonly backend?: string;
+  /** As the template gives them. */
+  readonly settings: unknown;
 }
 
 export function backendRecord(value: unknown): BackendRecord {
@@ -75,24 +79,13 @@ function serverRecord(value: unknown, backend: string): ServerRecord {
   };
 }
 
-/** Directives that end a HAProxy 3.4 worker when a backend is added from a defaults section that holds them. */
-const DEADLY = [/^\s*errorfiles\b/m, /^\s*http-request\s+cache-use\b/m];
-
 export function profileRecord(value: unknown): ProfileRecord {
   const record = plainObject(value, "planRegistry.Profile");
   refuseUnknown(record, PROFILE_KEYS, "a profile");
   const body = (text(record, "body", "a profile") ?? "").replace(/\n+$/, "");
-  for (const directive of DEADLY) {
-    const found = directive.exec(body);
-    if (found !== null) {
-      throw new TemplateFault(
-        `a profile holds ${found[0].trim()}, which kills HAProxy when a backend is added from it`,
-        "use errorfile or http-error lines, and the cache in the frontend",
-      );
-    }
-  }
   const mode = text(record, "mode", "a profile") ?? "http";
-  return { mode, body, ...texts(record, ["balance", "hashType", "defaultServer"], "a profile") };
+  const settings = record["settings"];
+  return { mode, body, settings, ...texts(record, ["balance", "hashType", "defaultServer", "backend"], "a profile") };
 }
 
 function plainObject(value: unknown, what: string): Plain {

@@ -179,11 +179,15 @@ const OUTPUTS: readonly Provided[] = [
   {
     name: "planRegistry.Profile",
     where: "both",
-    doc: "Declares settings that backends share and gives the name of their defaults section. Settings that kill HAProxy as runtime defaults are refused.",
+    doc: "Declares what backends share and gives the name of their defaults section: mode, balance, hashType, defaultServer, body, and with backend the settings of that backend, which come from maps where HAProxy can read them there, so that they change without a reload. Directives that kill HAProxy in a defaults section are refused.",
     examples: [
       [
         '{% profile := planRegistry.Profile(map[string]any{"mode": "http", "balance": "leastconn"}) %}{{ planRegistry.ProfileGroup() }}backend web from {{ profile }}',
         "defaults haptic-be-001e5578c14aba56\n    mode http\n    balance leastconn\nbackend web from haptic-be-001e5578c14aba56\n",
+      ],
+      [
+        '{{ planRegistry.ProfileGroup() }}{% planRegistry.Profile(map[string]any{"backend": "web", "settings": map[string]any{"timeout server": "5s", "retries": "2"}}) %}frontend f',
+        "defaults haptic-be-a99f27f839e9a024\n    mode http\n    http-request set-var(txn.haptic_timeout_server) be_name,map_str(maps/haptic-setting-timeout-server.map)\n    http-request set-timeout server var(txn.haptic_timeout_server) if { var(txn.haptic_timeout_server) -m found }\n    retries 2\nfrontend f\n",
       ],
     ],
     inConfiguration: true,
@@ -246,6 +250,12 @@ const OUTPUTS: readonly Provided[] = [
     where: "root",
     doc: "Says whether the order of a map's entries matters.",
     examples: [['{{ planRegistry.MapMeta("maps/host.map", false) }}done', "done\n"]],
+  },
+  {
+    name: "planRegistry.CrtListMeta",
+    where: "root",
+    doc: "Says whether the first entry of a crt-list is its default certificate. It is none where the bind line has strict-sni; such a list may begin with anything, and be empty, without a reload.",
+    examples: [['{{ planRegistry.CrtListMeta("general/certificates.list", false) }}done', "done\n"]],
   },
 ];
 

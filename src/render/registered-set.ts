@@ -20,6 +20,7 @@ export class RegisteredSet {
   update(roots: readonly Root[]): Map<string, PlanFile | undefined> {
     const problems: AssemblyProblem[] = [];
     const next = new Map<string, Held>();
+    const crtLists = new Map(roots.flatMap(({ result }) => [...result.declared.crtLists]));
     const own = new Map(roots.map((root) => [root.spec.path, root.spec.template]));
     for (const { spec, result } of roots) {
       const refuse = (path: string, why: string): void => {
@@ -33,7 +34,7 @@ export class RegisteredSet {
         const other = next.get(path);
         const template = own.get(path);
         if (template !== undefined) refuse(path, `${template} makes it too`);
-        else if (other === undefined) next.set(path, this.#hold(file));
+        else if (other === undefined) next.set(path, this.#hold(file, crtLists.get(path) ?? true));
         else if (!sameFile(other.file, file)) refuse(path, "another template registers it with other content");
       }
     }
@@ -45,10 +46,12 @@ export class RegisteredSet {
     return changes;
   }
 
-  #hold(file: RegisteredFile): Held {
+  #hold(file: RegisteredFile, defaultFirst: boolean): Held {
     const known = this.#held.get(file.path);
-    if (known !== undefined && sameFile(known.file, file)) return known;
+    if (known !== undefined && sameFile(known.file, file) && (known.plan.defaultFirst ?? true) === defaultFirst)
+      return known;
     const blocks = wholeLines(cutBytes(bytesOfText(file.content)));
-    return { file, plan: planFile(file.path, file.kind, blocks, { reloadOnChange: file.reloadOnPush }) };
+    const plan = planFile(file.path, file.kind, blocks, { reloadOnChange: file.reloadOnPush });
+    return { file, plan: file.kind === "crtlist" && !defaultFirst ? { ...plan, defaultFirst } : plan };
   }
 }

@@ -247,7 +247,7 @@ class Service implements RenderService {
       this.#roots,
       this.#reads,
     );
-    this.#assembly = new Assembly(this.#roots, processing);
+    this.#assembly = new Assembly(this.#roots, outline.paths, processing);
     const snippets = Object.keys(spec.templateSnippets ?? {}).sort();
     const extraContext = spec.templatingSettings?.extraContext ?? {};
     const nonce = options.nonce ?? randomBytes(9).toString("base64url");

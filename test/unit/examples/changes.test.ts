@@ -142,6 +142,48 @@ test("a renewed certificate, the default one too, takes no reload on any version
   }
 });
 
+const timed = (timeout: string): object => {
+  const web = service("web") as { metadata: object };
+  return { ...web, metadata: { ...web.metadata, annotations: { "haproxy-haptic.org/timeout-server": timeout } } };
+};
+
+test("a Service's timeout is a map entry on every version, and a bad one changes nothing", async () => {
+  const key = "default_web_80";
+  for (const version of ["3.0.11", "3.2.26", "3.4.7"]) {
+    const live = cluster();
+    const entries = async (timeout: string): Promise<string[]> => {
+      const diff = await change(live, version, timed(timeout));
+      assert.is.not(diff.verdict, "reload", diff.reasons.join("; "));
+      return diff.ops.map(({ kind, value }) => `${kind} ${value ?? ""}`);
+    };
+    assert.equal(await entries("5s"), ["map_add 5000"], key);
+    assert.equal(await entries("250ms"), ["map_set 250"]);
+    for (const bad of ["5 s", "0s", "5s\nx y", "9999999m"]) {
+      const [first, ...rest] = await entries(bad);
+      assert.equal([first, rest], ["map_del ", []], bad);
+      const { events } = (await live.render()).outcome.result!;
+      assert.ok(
+        events.some(({ object, reason }) => object.kind === "Service" && reason === "InvalidTimeout"),
+        bad,
+      );
+      assert.equal(await entries("250ms"), ["map_add 250"]);
+    }
+  }
+});
+
+test("a certificate comes for the first host, and goes, without a reload where there is no default one", async () => {
+  const live = new Example("ingress/config.yaml").put(
+    service("web"),
+    slice("web", []),
+    ingress("m", "m.example", [{}]),
+  );
+  const came = await change(live, "3.4.7", certificate("m-tls"), tls("m", "m.example", "m-tls"));
+  assert.is(came.verdict, "runtime", came.reasons.join("; "));
+  const gone = await change(live, "3.4.7", ingress("m", "m.example", [{}]));
+  assert.is(gone.verdict, "runtime", gone.reasons.join("; "));
+  assert.equal(gone.ops[0]?.kind, "crtlist_del");
+});
+
 test("a certificate that breaks and is mended takes no reload", async () => {
   const live = cluster();
   const broken = await change(live, "3.4.7", tlsSecret("m-tls", "rubbish", "rubbish"));

@@ -298,6 +298,117 @@ test("what a component writes outside backends belongs to the section of its mou
   assert.equal(moved, ["frontend one changed", "frontend two changed"]);
 });
 
+const SETTINGS = {
+  ...TEMPLATES,
+  backends: (TEMPLATES["backends"] as string).replace(
+    '"mode": "http", "balance"',
+    '"backend": tostring(item.metadata.namespace) + "_" + tostring(item.spec.service), "settings": map[string]any{"timeout server": service | dig_string("", "spec", "timeout")}, "mode": "http", "balance"',
+  ),
+};
+const SETTING = "maps/haptic-setting-timeout-server.map";
+const timed = (name: string, timeout: string) => {
+  const object = target("ns", name);
+  return { ...object, spec: { ...(object["spec"] as object), timeout } };
+};
+
+test("settings of backends stand in a map: another value is one entry at run time, and what is lost leaves", async () => {
+  const on = filled();
+  const rendering = service(SETTINGS);
+  on.put("services", timed("web", "5s"));
+  const first = await planOf(rendering, on);
+  assert.is(text(first, SETTING), "ns_web 5000\n");
+  assert.is(first.maps.get(SETTING)?.ordered, false);
+  on.put("services", timed("web", "7s"));
+  const second = await planOf(rendering, on);
+  assert.equal(diff(second, first).ops, [{ kind: "map_set", path: SETTING, key: "ns_web", value: "7000" }]);
+  on.put("services", timed("api", "1s"));
+  const third = await planOf(rendering, on);
+  assert.equal(diff(third, second).ops, [{ kind: "map_add", path: SETTING, key: "ns_api", value: "1000" }]);
+  on.put("services", timed("web", ""));
+  const fourth = await planOf(rendering, on);
+  assert.equal(diff(fourth, third).ops, [{ kind: "map_del", path: SETTING, key: "ns_web" }]);
+  assert.is((await planOf(service(SETTINGS), on)).id, fourth.id, "a full render gives the same");
+  for (const name of ["a", "b"]) on.drop("routes", "ns", name);
+  const none = await planOf(rendering, on);
+  assert.is(text(none, SETTING), undefined, "nothing declares the setting");
+  assert.is((await planOf(service(SETTINGS), on)).id, none.id);
+});
+
+test("a new backend's settings are there before it, and go after it", async () => {
+  const on = filled();
+  on.put("services", timed("web", "5s"));
+  const rendering = service(SETTINGS);
+  const before = await planOf(rendering, on);
+  on.put("services", timed("new", "9s"));
+  on.put("routes", route("ns", "c", "c.example", "new"));
+  const after = await planOf(rendering, on);
+  const steps = (next: RenderPlan, from: RenderPlan): string[] =>
+    diff(next, from).ops.map((op) => `${op.kind} ${op.path ?? op.backend}`);
+  const added = steps(after, before);
+  assert.is(added[0], `map_add ${SETTING}`);
+  assert.is(added[1], "backend_add ns_new");
+  assert.is(steps(before, after).at(-1), `map_del ${SETTING}`);
+});
+
+test("two routes that declare one backend with different settings: the first one's count", async () => {
+  const on = filled();
+  const perRoute = {
+    ...SETTINGS,
+    backends: SETTINGS.backends.replace(
+      'service | dig_string("", "spec", "timeout")',
+      'item | dig_string("", "spec", "timeout")',
+    ),
+  };
+  const rendering = service(perRoute);
+  const put = (name: string, timeout: string): void => {
+    const object = route("ns", name, `${name}.example`, "web");
+    on.put("routes", { ...object, spec: { ...(object["spec"] as object), timeout } });
+  };
+  put("a", "1s");
+  put("b", "2s");
+  assert.is(text(await planOf(rendering, on), SETTING), "ns_web 1000\n");
+  on.drop("routes", "ns", "a");
+  const plan = await planOf(rendering, on);
+  assert.is(text(plan, SETTING), "ns_web 2000\n");
+  assert.is((await planOf(service(perRoute), on)).id, plan.id);
+});
+
+test("a profile that kills HAProxy is refused at its place in the template", async () => {
+  const body = "retries 3\\nhttp-request cache-use c";
+  const templates = {
+    ...TEMPLATES,
+    "haproxy.cfg": `# head\n{% planRegistry.Profile(map[string]any{"body": "${body}"}) %}\n${TEMPLATES["haproxy.cfg"]}`,
+  };
+  const { problems } = await render(service(templates), filled());
+  assert.is(problems.length, 1);
+  assert.match(problems[0]!.message, "a profile's body holds http-request cache-use in line 2, which kills HAProxy");
+  assert.equal([problems[0]!.template, problems[0]!.line, problems[0]!.column], ["haproxy.cfg", 2, 24]);
+});
+
+test("a reload says which object made the backend", async () => {
+  const on = filled();
+  const rendering = service();
+  const before = await planOf(rendering, on);
+  on.put("services", target("ns", "web", "leastconn"));
+  const { verdict, reloads } = diff(await planOf(rendering, on), before);
+  assert.is(verdict, "reload");
+  assert.equal(
+    reloads.map(({ object }) => object),
+    ["Route ns/a", "Route ns/a"],
+    reloads.map((each) => each.text).join(),
+  );
+});
+
+test("a crt-list that is declared to have no default certificate says so in the plan", async () => {
+  const templates = (flag: string) => ({
+    ...TEMPLATES,
+    "file:error.http": `{% path := fileRegistry.Register("crt-list", "l", "a.pem a.example\\n") %}{% planRegistry.CrtListMeta(path, ${flag}) %}x`,
+  });
+  const of = async (flag: string) => (await planOf(service(templates(flag)), filled())).files.get("general/l");
+  assert.is((await of("false"))?.defaultFirst, false);
+  assert.is((await of("true"))?.defaultFirst, undefined);
+});
+
 test("roots that share values run together, the others do not", async () => {
   const templates = {
     ...TEMPLATES,
