@@ -21,7 +21,7 @@ export type AgentEvent =
   | { readonly type: "RELOAD.WANTED" };
 
 export interface AgentInput {
-  /** Least time between two reloads, in milliseconds; 0 = none. */
+  /** Least time between two reloads, in milliseconds; 0 = none. Old workers stretch it. */
   readonly reloadIntervalMs: number;
   /** More waiting applies than this are refused: there is one leader, and it sends one at a time. */
   readonly maxWaiting: number;
@@ -34,6 +34,8 @@ interface AgentContext extends AgentInput {
   readonly applies: readonly number[];
   readonly starts: readonly number[];
   readonly current: number | undefined;
+  /** What old workers add to the interval, until they are looked at again, in milliseconds. */
+  readonly restMs: number;
 }
 
 interface ById {
@@ -62,6 +64,8 @@ export const agentMachine = setup({
     /** Folds, falls back to last good if asked, answers the wrapper. */
     prepareStart: missing<void, ById>(),
     removals: agentRemovalsMachine,
+    /** Looks at the workers that former reloads left; how long the next one has to wait for them still, in milliseconds. */
+    weigh: missing<number, undefined>(),
   },
   actions: {
     enqueueApply: assign({
@@ -76,6 +80,7 @@ export const agentMachine = setup({
     takeStart: assign(({ context }) => ({ current: context.starts[0], starts: context.starts.slice(1) })),
     queueRemovals: sendTo("removals", { type: "REMOVALS.QUEUED" }),
     clearCurrent: assign({ current: undefined }),
+    noteRest: assign({ restMs: (_args, params: { readonly restMs: number }) => params.restMs }),
     dropApplies: assign({ applies: [], current: undefined }),
     /** 503 to the sender of the event. */
     refuseBusy: (_args, _params: ById) => {},
@@ -98,10 +103,13 @@ export const agentMachine = setup({
     isLost: (_args, params: { end: "loaded" | "refused" | "lost" }) => params.end === "lost",
     paceAllows: stateIn({ ready: { pacing: "open" } }),
     reloadIsDue: stateIn({ ready: { pacing: "due" } }),
-    reloadIsPending: stateIn({ ready: { pacing: { quiet: "pending" } } }),
+    reloadIsPending: stateIn({ ready: { pacing: { quiet: { wish: "pending" } } } }),
+    isStretched: (_args, params: { restMs: number }) => params.restMs > 0,
   },
   delays: {
     reloadInterval: ({ context }) => context.reloadIntervalMs,
+    // Looked at again meanwhile: an old worker may have ended.
+    stretch: ({ context }) => Math.min(context.restMs, 5_000),
     attachRetry: 100,
     recoverRetry: 1_000,
     foldDelay: 200,
@@ -110,7 +118,7 @@ export const agentMachine = setup({
 }).createMachine({
   id: "agent",
   description: "Owns the files and the runtime sockets of one HAProxy; decides nothing about their content.",
-  context: ({ input }) => ({ ...input, applies: [], starts: [], current: undefined }),
+  context: ({ input }) => ({ ...input, applies: [], starts: [], current: undefined, restMs: 0 }),
   initial: "recovering",
   on: {
     "APPLY.REQUESTED": [
@@ -348,15 +356,49 @@ export const agentMachine = setup({
           },
         },
         pacing: {
-          description: "The first reload is immediate; later ones wait for the interval, and the newest set wins.",
+          description:
+            "The first reload is immediate; later ones wait for the interval, which old workers stretch, and the newest set wins.",
           initial: "open",
           states: {
             open: { on: { "RELOAD.STARTED": "quiet", "RELOAD.WANTED": "due" } },
             quiet: {
               description: "The interval runs from the last reload on, whenever another one is wanted meanwhile.",
-              initial: "content",
-              states: { content: { on: { "RELOAD.WANTED": "pending" } }, pending: {} },
-              after: { reloadInterval: [{ guard: "reloadIsPending", target: "due" }, { target: "open" }] },
+              type: "parallel",
+              states: {
+                wish: {
+                  initial: "content",
+                  states: { content: { on: { "RELOAD.WANTED": "pending" } }, pending: {} },
+                },
+                wait: {
+                  initial: "least",
+                  states: {
+                    least: { after: { reloadInterval: "weighing" } },
+                    weighing: {
+                      invoke: {
+                        id: "weigh",
+                        src: "weigh",
+                        onDone: [
+                          {
+                            guard: { type: "isStretched", params: ({ event }) => ({ restMs: event.output }) },
+                            target: "stretched",
+                            actions: { type: "noteRest", params: ({ event }) => ({ restMs: event.output }) },
+                          },
+                          { guard: "reloadIsPending", target: "#agent.ready.pacing.due" },
+                          { target: "#agent.ready.pacing.open" },
+                        ],
+                        onError: [
+                          { guard: "reloadIsPending", target: "#agent.ready.pacing.due" },
+                          { target: "#agent.ready.pacing.open" },
+                        ],
+                      },
+                    },
+                    stretched: {
+                      description: "Old workers live: together they could fill the pod.",
+                      after: { stretch: "weighing" },
+                    },
+                  },
+                },
+              },
             },
             due: { on: { "RELOAD.STARTED": "quiet" } },
           },

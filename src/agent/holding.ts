@@ -3,7 +3,7 @@
  * that leaves the old set or the new one after a kill at any point; which step comes when is the charts' affair.
  */
 import { join } from "node:path";
-import { AgentTreeError, RuntimeError } from "../errors.ts";
+import { AgentTreeError, RuntimeError, RuntimeTokenError } from "../errors.ts";
 import {
   RuntimeSession,
   masterProcesses,
@@ -18,6 +18,7 @@ import { ensureSet } from "./bootstrap.ts";
 import { EMPTY_INVENTORY, nameResolver, readInventory, withOps, type Inventory } from "./inventory.ts";
 import { Journal, type EntryRecord, type JournalRecord } from "./journal.ts";
 import { emptyModel, replay, takeEntry, takeRecord, type HeldFile, type Model } from "./model.ts";
+import type { AgentNote, Note } from "./notes.ts";
 import { PRIVATE_DIR } from "./paths.ts";
 import { Tree } from "./tree.ts";
 
@@ -32,6 +33,8 @@ export interface HoldingOptions {
   readonly now: () => number;
   /** How long the running requests of what is removed are waited for; default 10 s. */
   readonly removalGraceMs?: number;
+  /** Hears what happens. */
+  readonly note?: Note;
 }
 
 /** Content of a file in the set that operations lead to. */
@@ -53,6 +56,10 @@ export class Holding {
   #journal: Journal | undefined;
   #folding: Promise<void> | undefined;
   #last = 0;
+  /** Files and journal were read. Who asks for a fold before would have the files hold nothing. */
+  #recovered = false;
+  /** The file system did not let the journal be cut. */
+  #uncut = false;
   #attaching = 0;
   /** Written to the journal, not the tail yet: its operations are under way. */
   #open: { readonly entry: EntryRecord; readonly changes: ReadonlyMap<string, HeldFile | null> } | undefined;
@@ -65,9 +72,23 @@ export class Holding {
     this.tree = new Tree({ baseDir: options.baseDir, now: options.now });
   }
 
+  note(note: AgentNote): void {
+    this.options.note?.(note);
+  }
+
+  /** The files hold all, and yet the journal holds something that it could drop. */
+  get journalLingers(): boolean {
+    return !this.dirty && !this.#uncut && (this.#journal?.size ?? 0) > 0;
+  }
+
+  /** What it holds is known. */
+  get recovered(): boolean {
+    return this.#recovered;
+  }
+
   /** Something is in the journal that the files do not hold. */
   get dirty(): boolean {
-    return this.#foldable > (this.tree.folded?.seq ?? -1);
+    return this.#recovered && this.#foldable > (this.tree.folded?.seq ?? -1);
   }
 
   /** An entry that is written but not taken yet stays out of a fold, and so in the journal. */
@@ -92,6 +113,13 @@ export class Holding {
 
   /** Reads files and journal. What cannot be trusted makes the plan unknown; it never stops the agent. */
   async recover(): Promise<{ intact: boolean }> {
+    this.#recovered = false;
+    const outcome = await this.#read();
+    this.#recovered = true;
+    return outcome;
+  }
+
+  async #read(): Promise<{ intact: boolean }> {
     const loaded = await this.tree.load();
     this.#journal?.close();
     const { journal, records } = Journal.open(this.tree.journalPath);
@@ -128,6 +156,7 @@ export class Holding {
 
   /** Paths of folded files that are not what they shall be. */
   async checkFiles(): Promise<readonly string[]> {
+    if (!this.#recovered) return [];
     const { folded } = this.tree;
     const damaged = await this.tree.damaged();
     // A fold meanwhile has removed the folder that was read.
@@ -196,6 +225,8 @@ export class Holding {
   /** Writes a record that the model takes at once. */
   append(record: Exclude<JournalRecord, EntryRecord>): void {
     this.#opened.append(record);
+    if (record.type === "loaded")
+      this.#noteRemovals("superseded", this.model.pendingServers.size, this.model.pendingBackends.size);
     takeRecord(this.model, record);
     if (record.type === "done") this.#done.set(record.entry, record.worker);
   }
@@ -230,7 +261,15 @@ export class Holding {
   /** A written entry becomes the model's tail. */
   take(entry: EntryRecord, changes: ReadonlyMap<string, HeldFile | null>): void {
     this.#open = undefined;
+    const { pendingServers: servers, pendingBackends: backends } = this.model;
+    const [former, formerBackends] = [servers.size, backends.size];
     takeEntry(this.model, entry, changes, this.tree.folded?.name ?? null);
+    this.#noteRemovals("deferred", servers.size - former, backends.size - formerBackends);
+  }
+
+  #noteRemovals(outcome: "deferred" | "superseded", servers: number, backends: number): void {
+    if (servers > 0) this.note({ what: "removal", kind: "server", outcome, count: servers });
+    if (backends > 0) this.note({ what: "removal", kind: "backend", outcome, count: backends });
   }
 
   /** Forgets a written entry that could not be taken. */
@@ -276,7 +315,9 @@ export class Holding {
   #cutJournal(seq: number): void {
     try {
       this.#journal?.cut(seq);
+      this.#uncut = false;
     } catch {
+      this.#uncut = true;
       // After the next fold it is tried again.
     }
   }
@@ -293,7 +334,15 @@ export class Holding {
       const file = changes?.get(path) ?? this.model.files.get(path);
       return file === undefined ? undefined : this.tree.content(file);
     };
-    const outcomes = await runOps(this.session!, ops, { nameOf: this.nameOf, content, redo });
+    const outcomes = await runOps(this.session!, ops, { nameOf: this.nameOf, content, redo }).catch(
+      (error: unknown) => {
+        // What came through the manifest's checks can be written as a command.
+        if (error instanceof RuntimeTokenError) this.note({ what: "broken", invariant: "ops_executable" });
+        throw error;
+      },
+    );
+    for (const [i, outcome] of outcomes.entries())
+      if (!outcome.ok) this.note({ what: "operation refused", kind: ops[i]!.kind });
     this.inventory = withOps(this.inventory, ops, outcomes, this.nameOf);
     return outcomes;
   }

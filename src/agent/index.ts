@@ -3,18 +3,21 @@ import { mkdirSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { pino, type Logger } from "pino";
 import manifest from "../../package.json" with { type: "json" };
-import { UsageError } from "../errors.ts";
 import { Desk, storePlan } from "./desk.ts";
 import { serveDrain, type DrainOptions } from "./drain.ts";
 import { Holding } from "./holding.ts";
+import { parseListen } from "./listen.ts";
 import { LocalLock } from "./local.ts";
 import { checkManifest } from "./manifest.ts";
 import { agentPaths, type PathFlags } from "./options.ts";
 import { PlanStore } from "./plan-store.ts";
+import { Pacer, pacingDefaults, readOldWorkers, type PacingRules } from "./pacing.ts";
 import { createAgentServer, EarlyAnswer } from "./server.ts";
 import { StartDesk } from "./start-desk.ts";
 import { stateOf, type Answer } from "./ticket.ts";
 import { wireAgent } from "./wiring.ts";
+import { Witness } from "./witness.ts";
+import type { ApplyResult } from "./api.ts";
 
 export { agentPaths, type AgentPaths, type PathFlags } from "./options.ts";
 export { prepareStart, type Prepared, type PrepareOptions } from "./prepare.ts";
@@ -27,8 +30,12 @@ export interface AgentOptions extends PathFlags {
   readonly tlsDir: string;
   /** DNS name that the controller's certificate must carry, e.g. `haptic-controller-tls.haptic.svc`. */
   readonly tlsClientName: string;
-  /** 0–60,000 ms; default 5,000. */
+  /** Where Prometheus asks, in the same form; absent or "" = nowhere. */
+  readonly metricsListen?: string;
+  /** Least time between two reloads, 0–60,000 ms; default 5,000. 0 = reloads never wait. */
   readonly reloadIntervalMs?: number;
+  /** How far old workers stretch it; `pacingDefaults` where it is not given. */
+  readonly pacing?: Partial<Omit<PacingRules, "leastMs">>;
   /** At most 60,000 ms; default 60,000. */
   readonly reloadTimeoutMs?: number;
   /** At most 60,000 ms; default 10,000. */
@@ -52,6 +59,8 @@ export interface RunningAgent {
   readonly url: string;
   /** HAProxy is found and brought to the claimed set; stays true until HAProxy is stopped after a drain. */
   readonly isReady: () => boolean;
+  /** Where metrics are served; 0 = nowhere. */
+  readonly metricsPort: number;
   close(): Promise<void>;
 }
 
@@ -63,24 +72,32 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   const paths = agentPaths(options);
   const log = options.log ?? pino({ level: process.env["LOG_LEVEL"]?.toLowerCase() ?? "info" });
   const { now, monotonic } = options;
-  const reloadIntervalMs = options.reloadIntervalMs ?? 5_000;
+  const rules = { ...pacingDefaults, ...options.pacing };
+  const reloadIntervalMs = options.reloadIntervalMs ?? rules.leastMs;
+  const pacer = new Pacer({ ...rules, leastMs: reloadIntervalMs }, monotonic);
+  const witness = new Witness(log);
   mkdirSync(paths.baseDir, { recursive: true });
   const lock = await LocalLock.takeAfterWrapper(paths.localSocket);
   try {
     const { removalGraceMs } = options;
-    const holding = new Holding({ ...paths, now, ...(removalGraceMs !== undefined && { removalGraceMs }) });
+    const holding = new Holding({
+      ...paths,
+      now,
+      note: (note) => witness.note(note),
+      ...(removalGraceMs !== undefined && { removalGraceMs }),
+    });
+    witness.checkMounts(paths.baseDir);
     const plans = new PlanStore(holding.tree.planPath);
     await plans.load();
     const starts = new StartDesk(holding);
     let ready = false;
-    let lastReload = Number.NEGATIVE_INFINITY;
     const desk: Desk = new Desk({
       holding,
       plans,
       reloadTimeoutMs: Math.min(options.reloadTimeoutMs ?? 60_000, 60_000),
       now,
       monotonic,
-      nextReloadAt: () => Math.max(now(), lastReload + reloadIntervalMs),
+      nextReloadAt: () => now() + pacer.restMs,
       onRemovals: () => actor.send({ type: "REMOVALS.QUEUED" }),
     });
     const actor = wireAgent({
@@ -94,8 +111,16 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       },
       onFailure: (what, error) => log.error({ err: error, what }, "step failed"),
       onHandover: () => log.debug("the old worker closed its connection"),
-      onReloadStarted: () => {
-        lastReload = now();
+      onReloadStarted: () => pacer.reloadBegins(),
+      weigh: async () => {
+        if (reloadIntervalMs === 0) return 0;
+        const before = pacer.intervalMs;
+        const old = await readOldWorkers(paths.masterSocket, holding.session?.info.pid);
+        const restMs = pacer.weigh(old);
+        const { intervalMs } = pacer;
+        if (intervalMs !== before) log.info({ ...old, intervalMs }, "old workers stretch the time between reloads");
+        if (desk.reloadPendingAt !== undefined) desk.reloadPendingAt = now() + restMs;
+        return restMs;
       },
     });
     holding.onWorkerLost = () => {
@@ -103,17 +128,10 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       actor.send({ type: "WORKER.LOST" });
     };
     const readState = async (query: { verify: boolean; plan: boolean }): Promise<Answer> => {
-      let violation: string | undefined;
+      if (!holding.recovered) return { status: 503, body: { error: "the agent has not read its files yet" } };
       if (query.verify) {
         await holding.fold().catch((error: unknown) => log.error({ err: error, what: "fold" }, "step failed"));
-        const damaged = await holding.checkFiles();
-        if (damaged.length > 0) {
-          violation = "disk_is_the_desired_set";
-          log.error(
-            { files: damaged.slice(0, 20), count: damaged.length },
-            "files were changed or lost beside the agent",
-          );
-        }
+        witness.checkFiles(holding, await holding.checkFiles());
         await holding.checkWorker();
       }
       const { planId } = holding.model;
@@ -122,7 +140,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
         agentVersion: manifest.version,
         appliedPlan,
         planStored: plans.holds(planId),
-        violation,
+        violation: witness.broken,
         reloadPendingAt: desk.reloadPendingAt,
       };
       return { status: 200, body: stateOf(holding, extras) };
@@ -146,10 +164,14 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
         },
         stagingPath: () => holding.tree.stagingPath(),
         apply: async (body) => {
-          const { id, answer } = desk.open(body);
+          const { id, answer: promised } = desk.open(body);
+          const before = witness.sight(holding);
           actor.send({ type: "APPLY.REQUESTED", id });
+          const answer = await promised;
+          if (answer.status === 200) witness.judge(answer.body as ApplyResult, before, witness.sight(holding));
           return answer;
         },
+        onApplied: (answer) => witness.answered(answer),
         storePlan: (planId, blob) => storePlan(holding, plans, planId, blob),
       },
     });
@@ -167,7 +189,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       return { status: 404, body: { error: "no such thing here" } };
     });
     actor.subscribe({ error: (error) => log.fatal({ err: error }, "the agent's chart failed") });
-    const { host, port } = parseListen(options.listen ?? ":5555");
+    const { host, port } = parseListen("--listen", options.listen ?? ":5555");
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       server.listen({ port, ...(host === "" ? {} : { host }) }, resolve);
@@ -185,6 +207,21 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
               actor.send({ type: "WORKER.LOST" });
             },
           );
+    const metricsListen = options.metricsListen ?? "";
+    const exposition =
+      metricsListen === ""
+        ? undefined
+        : await (
+            await import("./exposition.ts")
+          ).exposeMetrics({
+            listen: metricsListen,
+            holding,
+            pacer,
+            isReady: () => ready,
+            isReloadPending: () => desk.reloadPendingAt !== undefined,
+            log,
+          });
+    witness.countWith(exposition?.metrics);
     actor.start();
     const bound = server.address() as AddressInfo;
     const url = `https://${host === "" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${bound.port}`;
@@ -192,8 +229,10 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
     return {
       url,
       isReady: () => ready,
+      metricsPort: exposition?.port ?? 0,
       close: async () => {
         actor.stop();
+        await exposition?.close();
         await drains?.close();
         server.closeAllConnections();
         await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -215,11 +254,4 @@ function reservedNames(baseDir: string, sockets: readonly string[]): ReadonlySet
     if (socket.startsWith(`${baseDir}/`)) names.add(socket.slice(baseDir.length + 1).split("/", 1)[0]!);
   }
   return names;
-}
-
-function parseListen(listen: string): { host: string; port: number } {
-  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(listen);
-  const port = Number(match?.[3]);
-  if (match === null || port > 65_535) throw new UsageError(`--listen: ${JSON.stringify(listen)} is not HOST:PORT`);
-  return { host: match[1] ?? match[2] ?? "", port };
 }

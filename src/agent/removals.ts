@@ -49,7 +49,10 @@ export async function removePending(holding: Holding, cut: boolean, signal: Abor
 
 /** What this worker will never remove stays out of traffic until the next reload; asking again is of no use. */
 function note(holding: Holding, name: string, removal: "gone" | "busy" | "refused"): void {
-  if (removal !== "busy") holding.append({ type: "deleted", seq: holding.number(), names: [name] });
+  if (removal === "busy") return;
+  holding.append({ type: "deleted", seq: holding.number(), names: [name] });
+  const kind = name.includes("/") ? "server" : "backend";
+  holding.note({ what: "removal", kind, outcome: removal === "gone" ? "done" : "abandoned", count: 1 });
 }
 
 /** A name that waits for removal is about to be used again: the old object goes now, its last requests are cut. */
@@ -63,11 +66,14 @@ export async function releaseNames(holding: Holding, ops: readonly Op[]): Promis
       if (!model.pendingServers.has(name)) continue;
       await removeServer(session, name, REPLACE_MS, true);
       holding.append({ type: "deleted", seq: holding.number(), names: [name] });
+      holding.note({ what: "removal", kind: "server", outcome: "superseded", count: 1 });
     } else if (op.kind === "backend_add" && model.pendingBackends.has(String(op.backend))) {
       const servers = [...model.pendingServers].filter((name) => name.startsWith(`${op.backend}/`));
       for (const name of servers) await removeServer(session, name, REPLACE_MS, true);
       await removeBackend(session, String(op.backend), REPLACE_MS);
       holding.append({ type: "deleted", seq: holding.number(), names: [...servers, String(op.backend)] });
+      holding.note({ what: "removal", kind: "server", outcome: "superseded", count: servers.length });
+      holding.note({ what: "removal", kind: "backend", outcome: "superseded", count: 1 });
     }
   }
 }

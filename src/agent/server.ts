@@ -16,6 +16,8 @@ export interface ServerHandlers {
   readonly stagingPath: () => string;
   readonly apply: (body: ApplyBody) => Promise<Answer>;
   readonly storePlan: (planId: string, blob: Buffer) => Promise<Answer>;
+  /** An apply is answered, whoever refused it. */
+  readonly onApplied?: (answer: Answer) => void;
 }
 
 export interface ServerOptions {
@@ -72,6 +74,7 @@ async function serve(options: ServerOptions, request: IncomingMessage, response:
   } catch (error) {
     answer = answerOf(error);
   }
+  if (request.method === "POST" && request.url === "/v1/apply") options.handlers.onApplied?.(answer);
   send(request, response, answer);
 }
 

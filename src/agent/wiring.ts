@@ -21,6 +21,8 @@ export interface AgentDeps {
   readonly onReloadStarted: () => void;
   /** The old worker's connection ended during a reload. */
   readonly onHandover: () => void;
+  /** Milliseconds that the next reload has to wait for old workers. */
+  readonly weigh: () => Promise<number>;
 }
 
 export type AgentActor = ActorRefFrom<typeof agentMachine>;
@@ -52,10 +54,20 @@ export function wireAgent(deps: AgentDeps): AgentActor {
         deps.onReloadStarted();
         return desk.takeForReload(input.id);
       }),
-      load: fromPromise(({ input }: { input: ByReload }) => desk.load(input.id)),
+      load: fromPromise(async ({ input }: { input: ByReload }) => {
+        const ok = await desk.load(input.id);
+        holding.note({ what: "reload", result: ok ? "loaded" : "refused" });
+        return ok;
+      }),
       adopt: fromPromise(() => desk.adopt()),
-      restore: fromPromise(({ input }: { input: ByReload }) => desk.restore(input.id)),
-      answer: fromPromise(({ input }) => desk.endReload(input.id, input.end)),
+      restore: fromPromise(({ input }: { input: ByReload }) => {
+        holding.note({ what: "rollback" });
+        return desk.restore(input.id);
+      }),
+      answer: fromPromise(({ input }) => {
+        if (input.end === "lost") holding.note({ what: "reload", result: "lost" });
+        return desk.endReload(input.id, input.end);
+      }),
     },
     actions: { answerFailure: (_, { id, error }) => desk.fail(id, error) },
   });
@@ -88,6 +100,7 @@ export function wireAgent(deps: AgentDeps): AgentActor {
       }),
       prepareStart: fromPromise(({ input }: { input: ById }) => starts.serve(input.id)),
       removals,
+      weigh: fromPromise(() => deps.weigh()),
     },
     actions: {
       refuseBusy: (_, { id }) => desk.refuse([id], "too many applies are waiting"),

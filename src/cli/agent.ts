@@ -10,7 +10,7 @@ import {
   runAgent,
 } from "../agent/index.ts";
 import { UsageError } from "../errors.ts";
-import { milliseconds, readFlags } from "./flags.ts";
+import { byteCount, milliseconds, readFlags } from "./flags.ts";
 import { stopSignal } from "./signals.ts";
 import type { Command } from "./types.ts";
 
@@ -32,7 +32,10 @@ const usage = `Usage: haptic agent [flags]            serve until SIGTERM, SIGUS
   --listen HOST:PORT           the API                                 (:5555)
   --tls-dir DIR                tls.crt, tls.key, ca.crt                (/etc/haptic/agent-tls/..data)
   --tls-client-name NAME       DNS name in the controller's certificate; needed to serve
-  --reload-interval-min TIME   least time between two reloads, to 60s  (5s)
+  --metrics-listen HOST:PORT   Prometheus metrics; "" = none           (:9101)
+  --reload-interval-min TIME   least time between two reloads, to 60s; 0s = reloads never wait (5s)
+  --reload-interval-max TIME   what HAProxy's old workers stretch it to (10m)
+  --old-workers-memory SIZE    old workers that hold so much stretch it at once (512Mi)
   --reload-timeout TIME        time for HAProxy's verdict, to 60s      (60s)
   --removal-grace TIME         for running requests of removed servers, to 60s (10s)
   --haproxy PATH               prepare: the haproxy binary             (haproxy)
@@ -52,7 +55,10 @@ const flagTypes = {
   listen: { type: "string" },
   "tls-dir": { type: "string" },
   "tls-client-name": { type: "string" },
+  "metrics-listen": { type: "string" },
   "reload-interval-min": { type: "string" },
+  "reload-interval-max": { type: "string" },
+  "old-workers-memory": { type: "string" },
   "reload-timeout": { type: "string" },
   "removal-grace": { type: "string" },
   haproxy: { type: "string" },
@@ -132,6 +138,7 @@ export const command: Command = {
     if (clientName === undefined)
       throw new UsageError("--tls-client-name is missing", "e.g. haptic-controller-tls.haptic.svc");
     const interval = upToAMinute("--reload-interval-min", flags["reload-interval-min"]);
+    const [most, memory] = [flags["reload-interval-max"], flags["old-workers-memory"]];
     const timeout = upToAMinute("--reload-timeout", flags["reload-timeout"]);
     const grace = upToAMinute("--removal-grace", flags["removal-grace"]);
     const agent = await runAgent({
@@ -142,7 +149,12 @@ export const command: Command = {
       now: () => performance.timeOrigin + performance.now(),
       monotonic: () => performance.now(),
       ...(flags.listen === undefined ? {} : { listen: flags.listen }),
+      metricsListen: flags["metrics-listen"] ?? ":9101",
       ...(interval === undefined ? {} : { reloadIntervalMs: interval }),
+      pacing: {
+        ...(most === undefined ? {} : { mostMs: milliseconds("--reload-interval-max", most) }),
+        ...(memory === undefined ? {} : { memoryBytes: byteCount("--old-workers-memory", memory) }),
+      },
       ...(timeout === undefined ? {} : { reloadTimeoutMs: timeout }),
       ...(grace === undefined ? {} : { removalGraceMs: grace }),
     });

@@ -29,6 +29,23 @@ export function wholeNumber(name: string, text: string, range: { readonly min: n
   return value;
 }
 
+/** Bytes from a quantity as Kubernetes writes memory: `512Mi`, `1Gi`, `500M`, `1048576`. */
+export function byteCount(name: string, text: string): number {
+  const units: Readonly<Record<string, number>> = {
+    "": 1,
+    k: 1e3,
+    M: 1e6,
+    G: 1e9,
+    Ki: 2 ** 10,
+    Mi: 2 ** 20,
+    Gi: 2 ** 30,
+  };
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)([kMG]|[KMG]i|)$/.exec(text) ?? [];
+  if (amount === undefined || unit === undefined)
+    throw new UsageError(`${name}: ${JSON.stringify(text)} is not an amount of memory such as 512Mi or 1Gi`);
+  return Math.round(Number(amount) * units[unit]!);
+}
+
 /** Milliseconds from a duration as Kubernetes and HAPTIC write them: `500ms`, `9s`, `2m`, `1h30m`. */
 export function milliseconds(name: string, text: string): number {
   const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };

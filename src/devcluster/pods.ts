@@ -12,7 +12,8 @@ import type { KubeObject } from "../stores/types.ts";
 import { hapticCommand } from "./program.ts";
 import type { ProcessKeeper, RunningProcess } from "./processes.ts";
 
-export const AGENT_PORT = 5555;
+export const AGENT_METRICS_PORT = 9101;
+const AGENT_PORT = 5555;
 const GRACE_MS = 5_000;
 const MANAGER = "haptic-dev";
 
@@ -40,6 +41,8 @@ export interface PodSpec {
   readonly httpPort: number;
   /** Further environment of HAProxy. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Further flags of the agent. */
+  readonly agentFlags?: readonly string[];
 }
 
 export interface PodDeps {
@@ -188,13 +191,15 @@ export class DevPod {
   }
 
   #agentCommand(): [string, ...string[]] {
-    const { address, tlsFolder, controllerName } = this.spec;
+    const { address, tlsFolder, controllerName, agentFlags = [] } = this.spec;
     return hapticCommand([
       "agent",
       `--base-dir=${this.baseDir}`,
       `--listen=${address}:${AGENT_PORT}`,
       `--tls-dir=${tlsFolder}`,
       `--tls-client-name=${controllerName}`,
+      `--metrics-listen=${address}:${AGENT_METRICS_PORT}`,
+      ...agentFlags,
     ]);
   }
 

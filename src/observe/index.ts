@@ -11,5 +11,5 @@ export { LiveServer } from "./live-server.ts";
 export { type ApplyNote, type RenderFigures, type RenderLife, RenderLives } from "./lives.ts";
 export { isLogLevel, LOG_LEVELS, type LogLevel, readLogLevel } from "./log-level.ts";
 export { ControllerMetrics, type MetricSources } from "./metrics.ts";
-export { type MetricsServer, startMetricsServer } from "./metrics-server.ts";
+export { type MetricsServer, startMetricsServer } from "../metrics-server.ts";
 export { messageOf } from "./stately.ts";

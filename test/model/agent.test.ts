@@ -11,7 +11,7 @@ const another = { type: "APPLY.REQUESTED", id: 3 };
 const start = { type: "START.REQUESTED", id: 2 };
 const lost = { type: "WORKER.LOST" };
 const input = { reloadIntervalMs: 5_000, maxWaiting: 1, reloadAttempts: 3 };
-const key = ({ applies, starts, current }: Record<string, unknown>) => ({ applies, starts, current });
+const key = ({ applies, starts, current, restMs }: Record<string, unknown>) => ({ applies, starts, current, restMs });
 const partOf = ["beginning", "work", "pacing", "files", "removals"];
 const begun = [done("recover"), done("attach"), done("reconcile", false)];
 /** One wrapper asks at a time. */
@@ -68,7 +68,11 @@ modelTests({
     done("schedule"),
     failed("schedule"),
     done("reload", { id: 1, end: "refused" }),
-    { type: "xstate.after.reloadInterval.agent.ready.pacing.quiet" },
+    { type: "xstate.after.reloadInterval.agent.ready.pacing.quiet.wait.least" },
+    done("weigh", 0),
+    done("weigh", 40_000),
+    failed("weigh"),
+    { type: "xstate.after.stretch.agent.ready.pacing.quiet.wait.stretched" },
   ],
 });
 

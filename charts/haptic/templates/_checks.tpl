@@ -27,7 +27,7 @@
 {{- fail (printf "haproxy.drain.maxWait is %s and haproxy.gracePeriodSeconds %d: the pod would be killed while it waits; raise the second or lower the first" $wait (int $haproxy.gracePeriodSeconds)) -}}
 {{- end -}}
 {{- $names := dict -}}
-{{- $ports := dict "haproxy.ports.http" $haproxy.ports.http "haproxy.ports.https" $haproxy.ports.https "haproxy.ports.status" $haproxy.ports.status "haproxy.agent.port" $haproxy.agent.port -}}
+{{- $ports := dict "haproxy.ports.http" $haproxy.ports.http "haproxy.ports.https" $haproxy.ports.https "haproxy.ports.status" $haproxy.ports.status "haproxy.agent.port" $haproxy.agent.port "haproxy.agent.metricsPort" $haproxy.agent.metricsPort -}}
 {{- range $name, $port := $ports -}}
 {{- $key := toString (int $port) -}}
 {{- with get $names $key -}}

@@ -28,6 +28,8 @@ async function refusal(sets: readonly string[]): Promise<string> {
 
 const cases: readonly { readonly sets: readonly string[]; readonly says: readonly string[] }[] = [
   { sets: ["haproxy.ports.http=5555"], says: ["haproxy.agent.port", "haproxy.ports.http", "5555"] },
+  { sets: ["haproxy.agent.metricsPort=8404"], says: ["haproxy.agent.metricsPort", "haproxy.ports.status", "8404"] },
+  { sets: ["haproxy.agent.oldWorkersMemory=lots"], says: ["oldWorkersMemory", "'lots'"] },
   { sets: ["controller.healthPort=9090"], says: ["controller.healthPort", "controller.metricsPort", "9090"] },
   {
     sets: ["haproxy.service.http.enabled=false", "haproxy.service.https.enabled=false"],

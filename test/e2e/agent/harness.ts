@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import type { Manifest, ManifestFile, Token } from "../../../src/agent/api.ts";
 import { createAgentClient, type AgentClient } from "../../../src/agent/client.ts";
-import { agentPaths, prepareStart, runAgent, type RunningAgent } from "../../../src/agent/index.ts";
+import { agentPaths, prepareStart, runAgent, type AgentOptions, type RunningAgent } from "../../../src/agent/index.ts";
 import { createAuthority, writeIdentity, type Authority } from "../../../src/devcluster/certificates.ts";
 import { RuntimeSession } from "../../../src/haproxy/runtime.ts";
 import { blockOf, cutBytes, rootDigest, splices, totalSize } from "../../../src/plan/chunks.ts";
@@ -61,6 +61,9 @@ export interface PodOptions {
   readonly name: string;
   readonly reloadIntervalMs?: number;
   readonly removalGraceMs?: number;
+  readonly pacing?: AgentOptions["pacing"];
+  /** Of the pod's address; absent = no metrics. */
+  readonly metricsPort?: number;
   /** Without the agent: a test starts its own. */
   readonly withoutAgent?: boolean;
   readonly port?: number;
@@ -117,6 +120,8 @@ export async function startPod(options: PodOptions): Promise<Pod> {
         tlsClientName: CLIENT_NAME,
         reloadIntervalMs: options.reloadIntervalMs ?? 0,
         ...(options.removalGraceMs !== undefined && { removalGraceMs: options.removalGraceMs }),
+        ...(options.pacing !== undefined && { pacing: options.pacing }),
+        ...(options.metricsPort !== undefined && { metricsListen: `${options.address}:${options.metricsPort}` }),
         log: pino({ level: "debug" }, log),
         now: () => performance.timeOrigin + performance.now(),
         monotonic: () => performance.now(),

@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { milliseconds, readFlags, wholeNumber } from "../../../src/cli/flags.ts";
+import { byteCount, milliseconds, readFlags, wholeNumber } from "../../../src/cli/flags.ts";
 import { UsageError } from "../../../src/errors.ts";
 
 function usageErrorOf(act: () => unknown): string {
@@ -51,6 +51,16 @@ test("durations are read as Kubernetes writes them", () => {
     assert.match(
       usageErrorOf(() => milliseconds("--t", wrong)),
       "--t",
+    );
+});
+
+test("an amount of memory is written as Kubernetes writes it", () => {
+  const amounts = ["512Mi", "1Gi", "1.5Gi", "64M", "1048576"].map((text) => byteCount("--m", text));
+  assert.equal(amounts, [536_870_912, 1_073_741_824, 1_610_612_736, 64_000_000, 1_048_576]);
+  for (const wrong of ["", "Mi", "-1Mi", "1 Gi", "1Ti", "512MB", "1e3"])
+    assert.match(
+      usageErrorOf(() => byteCount("--m", wrong)),
+      /^--m: ".*" is not an amount of memory such as 512Mi or 1Gi$/,
     );
 });
 

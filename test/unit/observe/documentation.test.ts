@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { edges, nodes } from "../../../src/observe/page/map-data.js";
+import { AgentMetrics } from "../../../src/agent/metrics.ts";
 import { ControllerMetrics } from "../../../src/observe/index.ts";
 import { loadMachines } from "../../../.ci/machines.ts";
 
@@ -29,13 +30,25 @@ const metrics = (): ControllerMetrics =>
     wallClock: () => 1_000,
   });
 
+const agentMetrics = (): AgentMetrics =>
+  new AgentMetrics({
+    generation: () => 5,
+    isReady: () => true,
+    isReloadPending: () => true,
+    pendingRemovals: () => ({ server: 2, backend: 1 }),
+    reloadIntervalMs: () => 20_000,
+    oldWorkers: async () => ({ count: 3, bytes: 4_096 }),
+  });
+
 test("docs/metrics.md names every metric with its type and labels, and none that is not there", () => {
   const page = readFileSync(join(root, "docs/metrics.md"), "utf8");
   const documented = [...page.matchAll(/^\| `(haptic_[a-z_]+)` \| (\w+) \| ([^|]*) \|/gm)].map(
     ([, name, type, labels]) =>
       `${name} ${type} ${[...labels!.matchAll(/`([a-z_]+)`/g)].map(([, label]) => label).join(",")}`,
   );
-  const existing = (metrics().registry.getMetricsAsArray() as unknown as Described[]).map(
+  const registries = [metrics().registry, agentMetrics().registry];
+  const all = registries.flatMap((registry) => registry.getMetricsAsArray() as unknown as Described[]);
+  const existing = all.map(
     (metric) => `${metric.name} ${metric.constructor.name.toLowerCase()} ${(metric.labelNames ?? []).join(",")}`,
   );
   assert.equal(documented.toSorted(), existing.toSorted());
@@ -57,6 +70,66 @@ test("figures that are kept elsewhere are read when somebody asks", async () => 
     `haptic_build_info{version="1.2.3",haproxy_version="3.4.7",node_version="${process.versions.node}"} 1`,
   ])
     assert.ok(text.split("\n").includes(line), line);
+});
+
+test("the agent's figures are read when somebody asks, and what it does is counted", async () => {
+  const figures = agentMetrics();
+  const result = { mode: "rejected", error: { stage: "reload", message: "" } };
+  figures.answered({ status: 200, body: { mode: "runtime" } });
+  figures.answered({ status: 200, body: result });
+  figures.answered({ status: 409, body: { missing: ["a"] } });
+  figures.answered({ status: 409, body: { reason: "stale_epoch" } });
+  for (const status of [400, 403, 413, 500, 503]) figures.answered({ status, body: {} });
+  figures.note({ what: "reload", result: "refused" });
+  figures.note({ what: "rollback" });
+  figures.note({ what: "operation refused", kind: "server_add" });
+  figures.note({ what: "removal", kind: "server", outcome: "deferred", count: 2 });
+  figures.note({ what: "divergence", object: "map" });
+  figures.note({ what: "divergence", object: "server" });
+  figures.note({ what: "broken", invariant: "noop_runs_no_ops" });
+  const lines = (await figures.registry.metrics()).split("\n");
+  for (const line of [
+    'haptic_agent_apply_total{mode="runtime"} 1',
+    'haptic_agent_apply_total{mode="rejected"} 1',
+    'haptic_agent_apply_rejected_total{stage="reload"} 1',
+    'haptic_agent_apply_rejected_total{stage="content"} 1',
+    'haptic_agent_apply_rejected_total{stage="fence"} 1',
+    'haptic_agent_apply_rejected_total{stage="request"} 2',
+    'haptic_agent_apply_rejected_total{stage="identity"} 1',
+    'haptic_agent_apply_rejected_total{stage="files"} 1',
+    'haptic_agent_apply_rejected_total{stage="unavailable"} 1',
+    'haptic_agent_reloads_total{result="refused"} 1',
+    "haptic_agent_rollbacks_total 1",
+    'haptic_agent_op_errors_total{kind="server_add"} 1',
+    'haptic_agent_deferred_deletes_total{kind="server",outcome="deferred"} 2',
+    'haptic_agent_divergence_total{object="server"} 1',
+    "haptic_agent_map_divergence_total 1",
+    'haptic_agent_invariant_violations_total{name="noop_runs_no_ops"} 1',
+    "haptic_agent_generation 5",
+    "haptic_agent_ready 1",
+    "haptic_agent_reload_pending 1",
+    "haptic_agent_reload_interval_seconds 20",
+    "haptic_agent_old_workers 3",
+    "haptic_agent_old_workers_memory_bytes 4096",
+    'haptic_agent_pending_deletes{kind="server"} 2',
+  ])
+    assert.ok(lines.includes(line), line);
+});
+
+test("old workers that cannot be asked for have no figures, not zeros", async () => {
+  const sources = {
+    generation: () => 0,
+    isReady: () => false,
+    isReloadPending: () => false,
+    pendingRemovals: () => ({ server: 0, backend: 0 }),
+    reloadIntervalMs: () => 0,
+  };
+  const text = (oldWorkers: ConstructorParameters<typeof AgentMetrics>[0]["oldWorkers"]): Promise<string> =>
+    new AgentMetrics({ ...sources, oldWorkers }).registry.metrics();
+  assert.not.match(await text(async () => undefined), /^haptic_agent_old_workers/m);
+  const unseen = await text(async () => ({ count: 1, bytes: undefined }));
+  assert.match(unseen, /^haptic_agent_old_workers 1$/m);
+  assert.not.match(unseen, /^haptic_agent_old_workers_memory_bytes/m);
 });
 
 test("a pod that is gone leaves no series behind", async () => {
