@@ -18,8 +18,8 @@ const GRACE_MS = 5_000;
 const MANAGER = "haptic-dev";
 
 /** Asks the agent's prepare for a configuration that HAProxy accepts, then becomes HAProxy. */
-const START_WRAPPER = `haproxy=$1 master=$2; shift 2
-config=$("$@") && exec "$haproxy" -W -db -S "$master,level,admin" -f "$config"`;
+const START_WRAPPER = `haproxy=$1 base=$2 master=$3; shift 3
+config=$("$@") && exec "$haproxy" -C "$base" -W -db -S "$master,level,admin" -f "$config"`;
 
 export type ContainerName = "agent" | "haproxy";
 
@@ -206,7 +206,7 @@ export class DevPod {
   #haproxyCommand(): [string, ...string[]] {
     const prepare = hapticCommand(["agent", "prepare", `--base-dir=${this.baseDir}`, `--haproxy=${this.spec.haproxy}`]);
     const master = join(this.baseDir, "haproxy-master.sock");
-    return ["/bin/sh", "-c", START_WRAPPER, "haproxy-start", this.spec.haproxy, master, ...prepare];
+    return ["/bin/sh", "-c", START_WRAPPER, "haproxy-start", this.spec.haproxy, this.baseDir, master, ...prepare];
   }
 
   #agentReady(): Promise<boolean> {

@@ -103,7 +103,7 @@ export async function startPod(options: PodOptions): Promise<Pod> {
       });
       master = spawn(
         options.binary,
-        ["-W", "-db", "-S", `${paths.masterSocket},level,admin`, "-f", prepared.configPath],
+        ["-C", baseDir, "-W", "-db", "-S", `${paths.masterSocket},level,admin`, "-f", prepared.configPath],
         {
           stdio: ["ignore", "pipe", "pipe"],
           env: { ...process.env, HAPTIC_BIND_ADDRESS: options.address, HAPTIC_BASE: baseDir },
