@@ -71,6 +71,21 @@ test("a file that was changed or lost beside the agent makes the plan unknown, a
   }
 });
 
+test("who asks for a fold before the files were read, or while they are, changes none of them", async () => {
+  const base = await twoSets();
+  const before = readlinkSync(join(base, "current"));
+  const holding = holdingAt(base);
+  const asked = holding.fold();
+  const recovering = holding.recover();
+  await Promise.all([asked, holding.fold()]);
+  assert.equal(await holding.checkFiles(), []);
+  assert.equal(await recovering, { intact: true });
+  assert.is(holding.model.planId, "p2");
+  assert.is(readlinkSync(join(base, "current")), before);
+  assert.is(readFileSync(join(base, "current", "maps", "b.map"), "utf8"), "second\n");
+  holding.close();
+});
+
 test("the same is noticed by a running agent, which settles it before the next apply", async () => {
   const base = await twoSets();
   const holding = holdingAt(base);
