@@ -1,4 +1,5 @@
 /** What changed files ask of a running HAProxy: map entries, certificates, crt-list entries. */
+import { deafTo } from "./authorities.ts";
 import { splices } from "./chunks.ts";
 import { changedCrtList } from "./diff-crt-lists.ts";
 import { treeDifferences } from "./keyed-tree.ts";
@@ -87,6 +88,11 @@ function changedFile(before: PlanFile, after: PlanFile, next: RenderPlan, ledger
       return ledger.add("certs", [{ kind: "cert_set", path: after.path }]);
     case "ca":
       if (ledger.holds("caFiles", after.path) === false) return;
+      if (deafTo(after.path, next) !== undefined)
+        return ledger.reload(`CA file ${after.path} changed, of which servers hear at a reload only`, {
+          section: after.path,
+          hint: HINTS.authority,
+        });
       return ledger.add("certs", [{ kind: "ca_set", path: after.path }]);
     case "crtlist":
       return changedCrtList(before, after, next, ledger);

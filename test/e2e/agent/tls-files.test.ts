@@ -23,8 +23,8 @@ test.after(async () => {
   removeScratch(root);
 });
 
-async function pem(name: string): Promise<string> {
-  const { certificate, key } = await authority.issue([name], "server");
+async function pem(name: string, usage: "server" | "client" = "server"): Promise<string> {
+  const { certificate, key } = await authority.issue([name], usage);
   return `${certificate}\n${key}\n`;
 }
 
@@ -32,6 +32,9 @@ async function pem(name: string): Promise<string> {
 class Site {
   readonly files: Record<string, string> = {};
   readonly list = ["ssl/base.pem"];
+  /** Further sections, and lines of the map. */
+  more = "";
+  hosts = "one.example one\n";
   readonly pod: Pod;
   readonly controller: TestController;
 
@@ -57,13 +60,14 @@ class Site {
 
   set(): Record<string, string> {
     return {
-      "haproxy.cfg": configText({
-        backends: { one: {} },
-        upstream: this.pod.address,
-        tls: true,
-        extra: "http-request return status 200 content-type text/plain string tls if { ssl_fc }",
-      }),
-      "maps/host.map": "one.example one\n",
+      "haproxy.cfg":
+        configText({
+          backends: { one: {} },
+          upstream: this.pod.address,
+          tls: true,
+          extra: "http-request return status 200 content-type text/plain string tls if { ssl_fc }",
+        }) + this.more,
+      "maps/host.map": this.hosts,
       "general/list.txt": this.list.map((line) => `${line}\n`).join(""),
       ...this.files,
     };
@@ -147,7 +151,11 @@ for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
     const replaced = await site.run([{ kind: "ca_set", path: "ca/up.pem" }]);
     assert.equal(await site.authorities(), ["ca/up.pem - 2"]);
     assert.is(replaced.runtime_inventory, undefined, "what is loaded is the same as before");
-    // A dynamic server takes what its CA file held when it was added.
+    assert.is(
+      (await get(pod.address, "one.example")).status,
+      503,
+      "a server keeps what the file held when it was made",
+    );
     await site.run(server("s2", pod.address, "ca/up.pem"));
     await site.run([{ kind: "server_disable", backend: "one", server: "s1" }]);
     assert.equal(await get(pod.address, "one.example"), { status: 200, body: "tls" });
@@ -166,6 +174,51 @@ for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
     assert.equal((await pod.client.state()).runtime_inventory, unloaded.runtime_inventory);
     assert.is((await pod.client.state()).haproxy!.worker_pid, worker);
   });
+
+  check(
+    `who hears on HAProxy ${version} of a CA file's new content: binds and servers with a certificate, nobody else`,
+    async () => {
+      const site = await Site.start(version, `127.107.6.${i + 1}`);
+      const { pod, files } = site;
+      const address = pod.address;
+      files["ca/up.pem"] = authority.certificate;
+      files["ca/clients.pem"] = authority.certificate;
+      files["ssl/client.pem"] = await pem("client.example", "client");
+      const tls = `${address}:9443 ssl verify required sni str(base.example) verifyhost base.example pool-max-conn 0 no-ssl-reuse`;
+      site.more = [
+        "frontend up",
+        "    timeout client 10s",
+        `    bind ${address}:9443 ssl crt ssl/base.pem ca-file ca/clients.pem verify required`,
+        "    http-request return status 200 content-type text/plain string up",
+        "backend plain",
+        "    balance roundrobin",
+        "    timeout connect 2s",
+        "    timeout server 10s",
+        `    server s1 ${address}:8443 ssl verify required sni str(base.example) verifyhost base.example ca-file ca/up.pem pool-max-conn 0`,
+        "backend known",
+        "    balance roundrobin",
+        "    timeout connect 2s",
+        "    timeout server 10s",
+        `    server s1 ${tls} ca-file ca/up.pem crt ssl/client.pem`,
+        "",
+      ].join("\n");
+      site.hosts = "plain.example plain\nknown.example known\n";
+      const loaded = await site.controller.load(site.set());
+      assert.ok(loaded.ok, loaded.error?.message);
+      const asked = async (): Promise<boolean[]> =>
+        Promise.all(["plain.example", "known.example"].map(async (host) => (await get(address, host)).status === 200));
+      assert.equal(await asked(), [true, true]);
+      files["ca/up.pem"] = stranger.certificate;
+      await site.run([{ kind: "ca_set", path: "ca/up.pem" }]);
+      assert.equal(await asked(), [true, false], "the plan asks for a reload where a line is deaf");
+      files["ca/up.pem"] = authority.certificate;
+      await site.run([{ kind: "ca_set", path: "ca/up.pem" }]);
+      assert.equal(await asked(), [true, true]);
+      files["ca/clients.pem"] = stranger.certificate;
+      await site.run([{ kind: "ca_set", path: "ca/clients.pem" }]);
+      assert.equal(await asked(), [true, false], "the bind takes its clients' CA file");
+    },
+  );
 
   check(`a CA file of sixty authorities goes to HAProxy ${version} in parts`, async () => {
     const site = await Site.start(version, `127.107.2.${i + 1}`);
