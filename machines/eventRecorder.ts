@@ -9,6 +9,7 @@ import { assign, emit, fromPromise, setup } from "xstate";
 import type { ConfigLoaderEmitted } from "./configLoader.ts";
 import type { ControllerEmitted } from "./controller.ts";
 import type { CoordinatorEmitted } from "./coordinator.ts";
+import type { DeployerEmitted } from "./deployer.ts";
 import type { LeaderElectionEmitted } from "./leaderElection.ts";
 import type { PublisherEmitted } from "./publisher.ts";
 import type { RenderGateEmitted } from "./renderGate.ts";
@@ -18,6 +19,7 @@ export type EventRecorderEvent =
   | Extract<ConfigLoaderEmitted, { type: "CONFIG.HELD" | "CONFIG.INVALID" }>
   | ControllerEmitted
   | CoordinatorEmitted
+  | Extract<DeployerEmitted, { type: "DEPLOYMENT.COMPLETED" }>
   | Extract<RenderGateEmitted, { type: "PLAN.REFUSED" | "GATE.RECOVERED" }>
   | Extract<LeaderElectionEmitted, { type: "TERM.UNDISPUTED" }>
   | Extract<WatcherEmitted, { type: "WATCH.FAULTED" | "WATCH.RECOVERED" }>
@@ -35,6 +37,7 @@ export const eventRecorderReads = [
   "PLAN.RENDERED",
   "RENDER.FAILED",
   "PLAN.REFUSED",
+  "DEPLOYMENT.COMPLETED",
   "GATE.RECOVERED",
   "TERM.UNDISPUTED",
   "WATCH.FAULTED",
@@ -85,6 +88,7 @@ export const eventRecorderMachine = setup({
         "PLAN.RENDERED": "looking",
         "RENDER.FAILED": "looking",
         "PLAN.REFUSED": "looking",
+        "DEPLOYMENT.COMPLETED": "looking",
         "GATE.RECOVERED": "looking",
         "TERM.UNDISPUTED": "looking",
         "WATCH.FAULTED": "looking",

@@ -57,6 +57,8 @@ export interface PodView {
 export class PodSessions {
   readonly #deps: PodSessionsDeps;
   readonly #sessions = new Map<string, Session>();
+  /** The last epoch of ours in which an agent took something. */
+  #served = 0;
 
   constructor(deps: PodSessionsDeps) {
     this.#deps = deps;
@@ -114,6 +116,7 @@ export class PodSessions {
       state = podStateOf(await session.port.state({ verify: false, plan: false }, signal));
       this.#learn(session, state);
     }
+    if (this.#isTaken(state.token)) return { kind: "deposed", epoch: state.token.leader_epoch + 1 };
     this.#deps.shelf.hold(`sending:${podId}`, planId);
     const token = this.#token(seq);
     let delivery = await this.#delivery(session, plan, token, form, signal);
@@ -190,6 +193,11 @@ export class PodSessions {
     if (state !== undefined) this.#deps.shelf.hold(`pod:${session.pod.id}`, state.applied);
   }
 
+  /** Another leader had our epoch: the Lease that counted it was deleted, and the number was given a second time. */
+  #isTaken({ leader_epoch: epoch }: Token): boolean {
+    return epoch === this.#deps.epoch() && this.#served !== epoch;
+  }
+
   #token(seq: number): Token {
     return { leader_epoch: this.#deps.epoch(), render_seq: seq };
   }
@@ -249,6 +257,7 @@ export class PodSessions {
       return { kind: "answer", reply: { kind: conflict.reason === "unknown_baseline" ? "baseline_unknown" : "moved" } };
     }
     const { result } = answer;
+    this.#served = this.#deps.epoch();
     this.#learn(session, afterApply(session.state, result));
     const message = result.ok ? "" : refusal(result);
     this.#deps.onApply({

@@ -63,6 +63,7 @@ export class Records {
   };
   readonly #deps: RecordsDeps;
   #book: ConditionBook = EMPTY_BOOK;
+  #toldReload = "";
   #podNames = new Map<string, string>();
   readonly #faultedWatches = new Set<string>();
   /** What the last render said of objects. */
@@ -238,9 +239,20 @@ export class Records {
     counters.appliesByMode[record.mode] = (counters.appliesByMode[record.mode] ?? 0) + 1;
     if (!record.ok) counters.appliesRefused += 1;
     if (record.mode === "reload") counters.reloads += 1;
+    if (record.ok && record.reasons.length > 0 && (record.mode === "reload" || record.mode === "scheduled"))
+      this.#tellReload(record);
     if (record.mode !== "scheduled" || this.#putOff.get(record.pod) === (record.reloadDue ?? "")) return;
     counters.reloads += 1;
     this.#putOff.set(record.pod, record.reloadDue ?? "");
+  }
+
+  /** One Event a plan, whichever and however many pods it reloads, unless their reasons differ. */
+  #tellReload({ planId, reasons }: ApplyRecord): void {
+    const message = `HAProxy is reloaded: ${reasons.join(" | ")}`;
+    const told = `${planId} ${message}`;
+    if (this.#toldReload === told) return;
+    this.#toldReload = told;
+    this.ledger.note({ object: this.#deps.subject(), reason: "HAProxyReloaded", message });
   }
 
   noteCheck(passed: boolean): void {

@@ -1,4 +1,4 @@
-/** One test a row of the table that docs/agent.md shows: what a change asks of a running HAProxy. */
+/** One test a row of the table of docs/reloads.md: what a change asks of a running HAProxy. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import {
