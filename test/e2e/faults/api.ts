@@ -10,17 +10,14 @@ import { missingHaproxy } from "../../support/parts.ts";
 import { needing } from "../../support/skip.ts";
 import { ingress } from "../../unit/examples/objects.ts";
 import { Cluster, CONFIG, until } from "../harness/cluster.ts";
-import { ask, hostObjects, served } from "../harness/hosts.ts";
+import { ask, served } from "../harness/hosts.ts";
 import type { Network } from "../harness/isolation.ts";
-import { type LoadReport, underLoad } from "../harness/load.ts";
+import { underLoad } from "../harness/load.ts";
 import type { ApiChoice } from "../harness/planes.ts";
+import { HOST, OTHER, OTHER_HOST, Site } from "../harness/site.ts";
 import { extent, OUTAGE_MS } from "./extent.ts";
 import { routed } from "./route.ts";
 
-const HOST = "app.example";
-const NAME = "app";
-const OTHER = "other";
-const OTHER_HOST = "other.example";
 /** What the API server lets through is served within this time. */
 const OTHERS_MS = 5_000;
 const HEALED_MS = 45_000;
@@ -46,6 +43,7 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
   const part = extent(test);
   let cluster: Cluster;
   let relay: TcpRelay;
+  let site: Site;
   let hosts = 0;
   test.before(async () => {
     cluster = new Cluster({
@@ -60,26 +58,14 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
       },
     });
     await cluster.start();
-    await cluster.apply(...(await hostObjects(cluster, NAME, HOST, { tls: true, endpoints: 2 })));
-    await cluster.apply(...(await hostObjects(cluster, OTHER, OTHER_HOST)));
-    await served(cluster, HOST, { tls: true, limitMs: 40_000 });
-    await served(cluster, OTHER_HOST);
-    await cluster.settled();
+    site = new Site(cluster);
+    await site.create();
   });
   test.after(async () => {
     await cluster.close();
     await relay.close();
   });
 
-  const unharmed = ({ requests, failed, failures }: LoadReport): void => {
-    assert.is(failed, 0, `${failures.join("\n")}\n${cluster.tail()}`);
-    assert.ok(requests > 300, `only ${requests} requests`);
-  };
-  const moveOther = async (): Promise<string> => {
-    const [moved] = await cluster.newEndpoints(OTHER, 1);
-    await cluster.setEndpoints(OTHER, [moved!]);
-    return moved!.pod;
-  };
   /** A new host on endpoints that are known: nothing of it is an EndpointSlice. */
   const newName = async (): Promise<string> => {
     hosts += 1;
@@ -147,12 +133,12 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
   });
 
   part(false)(`${api.name}: away for a while it disturbs no traffic; what changes afterwards is served`, async () => {
-    unharmed(
+    site.unharmed(
       await underLoad(cluster, { host: HOST }, async () => {
         const away = cluster.api.outage(OUTAGE_MS);
         await named(/^watchedResources\.|"watchedResources\./, "WatchFailed");
         await away;
-        await healed(await moveOther());
+        await healed(await site.moveOther());
       }),
     );
   });
@@ -165,10 +151,10 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
         return Object.entries(apiRequests).reduce((sum, [name, count]) => sum + (/list/.test(name) ? count : 0), 0);
       };
       const before = await lists();
-      unharmed(
+      site.unharmed(
         await underLoad(cluster, { host: HOST }, async () => {
           relay.down();
-          const by = await moveOther();
+          const by = await site.moveOther();
           await cluster.api.expire?.();
           relay.up();
           await healed(by);
@@ -179,10 +165,10 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
   );
 
   part(false)(`${api.name}: watches that say nothing for a while hold changes back, nothing else`, async () => {
-    unharmed(
+    site.unharmed(
       await underLoad(cluster, { host: HOST }, async () => {
         relay.freeze();
-        const by = await moveOther();
+        const by = await site.moveOther();
         await sleep(3_000);
         relay.thaw();
         await healed(by);
@@ -193,10 +179,10 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
   part(false)(
     `${api.name}: connections that went dead without a word are given up, and what changed meanwhile is served`,
     async () => {
-      unharmed(
+      site.unharmed(
         await underLoad(cluster, { host: HOST, pauseMs: 100 }, async () => {
           relay.forget();
-          const by = await moveOther();
+          const by = await site.moveOther();
           await served(cluster, OTHER_HOST, { by, limitMs: SILENCE_MS + 45_000 });
           await healed(by);
         }),
@@ -220,7 +206,7 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
           "-p",
           JSON.stringify({ spec: { haproxyConfig: { template } } }),
         ]);
-      unharmed(
+      site.unharmed(
         await underLoad(cluster, { host: HOST }, async () => {
           await cluster.api.failWrites(true);
           try {
@@ -229,7 +215,7 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
             await edit(`${good}\n{% if %}\n`);
             await named(/HAProxyTemplateConfig/, "ConfigInvalid");
             await named(/HAProxyTemplateConfig/, "StatusWriteFailed", HEALED_MS);
-            await served(cluster, OTHER_HOST, { by: await moveOther(), limitMs: OTHERS_MS });
+            await served(cluster, OTHER_HOST, { by: await site.moveOther(), limitMs: OTHERS_MS });
             await served(cluster, await newName(), { limitMs: OTHERS_MS });
           } finally {
             await cluster.api.failWrites(false);
@@ -241,7 +227,7 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
           );
           await edit(good);
           await until("and mended", async () => (await condition())?.status === "True", HEALED_MS);
-          await healed(await moveOther());
+          await healed(await site.moveOther());
         }),
       );
     },
@@ -250,7 +236,7 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
   part(true)(
     `${api.name}: forbidden to read one type it keeps that type's last objects, the others go on; it is named, and heals`,
     async () => {
-      unharmed(
+      site.unharmed(
         await underLoad(cluster, { host: HOST }, async () => {
           await cluster.api.forbid(true);
           relay.cut();
@@ -269,7 +255,7 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
   part(false)(
     `${api.name}: forbidden to read one type from the start it renders nothing, the last good set serves; it is named, and heals`,
     async () => {
-      unharmed(
+      site.unharmed(
         await underLoad(cluster, { host: HOST }, async () => {
           await cluster.stopController();
           await cluster.api.forbid(true);
@@ -286,7 +272,7 @@ export function apiFaultsProof(base: Test, network: Network, api: ApiChoice): vo
           assert.is((await ask(cluster, 0, OTHER_HOST)).status, 200);
           await cluster.api.forbid(false);
           await until("the condition is well", async () => (await condition())?.status === "True", 90_000);
-          await healed(await moveOther());
+          await healed(await site.moveOther());
         }),
       );
     },

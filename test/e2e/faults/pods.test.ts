@@ -9,10 +9,11 @@ import * as assert from "uvu/assert";
 import { missingHaproxy } from "../../support/parts.ts";
 import { needing } from "../../support/skip.ts";
 import { Cluster, until } from "../harness/cluster.ts";
-import { hostObjects, served } from "../harness/hosts.ts";
+import { served } from "../harness/hosts.ts";
 import { isolated } from "../harness/isolation.ts";
-import { type LoadReport, underLoad } from "../harness/load.ts";
+import { underLoad } from "../harness/load.ts";
 import { apiServers } from "../harness/planes.ts";
+import { HOST, OTHER_HOST, Site } from "../harness/site.ts";
 import { makeClocks } from "./clocks.ts";
 import { extent } from "./extent.ts";
 
@@ -26,17 +27,13 @@ const clockTest = needing(base, missing ?? (clocks === undefined ? "needs a C co
 const part = extent(test);
 const clockPart = extent(clockTest);
 
-const HOST = "app.example";
-const NAME = "app";
-const OTHER = "other";
-const OTHER_HOST = "other.example";
 const OTHERS_MS = 5_000;
 const HEALED_MS = 60_000;
 const DISK = "size=32m";
 const HOUR = 3_600;
 
 let cluster: Cluster;
-let hosts = 0;
+let site: Site;
 
 function run(command: string, ...args: string[]): void {
   const { status, stderr } = spawnSync(command, args, { encoding: "utf8" });
@@ -57,11 +54,8 @@ test.before(async () => {
     ...(clocks !== undefined && { environment: clocks.environment }),
   });
   await cluster.start();
-  await cluster.apply(...(await hostObjects(cluster, NAME, HOST, { tls: true, endpoints: 2 })));
-  await cluster.apply(...(await hostObjects(cluster, OTHER, OTHER_HOST)));
-  await served(cluster, HOST, { tls: true, limitMs: 40_000 });
-  await served(cluster, OTHER_HOST);
-  await cluster.settled();
+  site = new Site(cluster);
+  await site.create();
 });
 test.after(async () => {
   const trees = cluster.pods.map(({ pod }) => pod.baseDir);
@@ -73,21 +67,6 @@ test.after(async () => {
 });
 
 const tree = (): string => cluster.pods[0]!.pod.baseDir;
-const unharmed = ({ requests, failed, failures }: LoadReport): void => {
-  assert.is(failed, 0, `${failures.join("\n")}\n${cluster.tail()}`);
-  assert.ok(requests > 300, `only ${requests} requests`);
-};
-const moveOther = async (): Promise<string> => {
-  const [moved] = await cluster.newEndpoints(OTHER, 1);
-  await cluster.setEndpoints(OTHER, [moved!]);
-  return moved!.pod;
-};
-const newHost = async (): Promise<string> => {
-  hosts += 1;
-  const host = `host-${hosts}.example`;
-  await cluster.apply(...(await hostObjects(cluster, `host-${hosts}`, host, { tls: true })));
-  return host;
-};
 const heard = (source: string, text: RegExp, from = 0): boolean =>
   cluster.lines.slice(from).some((line) => line.includes(` ${source} `) && text.test(line));
 /** The controller names the pod: at the debug endpoint and in the log. */
@@ -118,13 +97,13 @@ for (const victim of ["worker", "master"] as const) {
       const [wounded] = cluster.pods;
       const restarts = wounded!.restarts("haproxy");
       const from = cluster.lines.length;
-      unharmed(
+      site.unharmed(
         await underLoad(cluster, { host: HOST, pods: [1] }, async () => {
           const pid = victim === "worker" ? await cluster.workerPid(0) : wounded!.pod.pid("haproxy")!;
           process.kill(pid, "SIGSEGV");
-          const host = await newHost();
+          const host = await site.newHost();
           await served(cluster, host, { tls: true, limitMs: OTHERS_MS, pods: [1] });
-          await healed(await moveOther(), host);
+          await healed(await site.moveOther(), host);
         }),
       );
       assert.is(wounded!.restarts("haproxy"), restarts + 1);
@@ -138,12 +117,12 @@ part(true)(
   async () => {
     const pids = await cluster.workerPids();
     const filler = join(tree(), "filler");
-    unharmed(
+    site.unharmed(
       await underLoad(cluster, { host: HOST }, async () => {
         fill(filler);
-        const by = await moveOther();
+        const by = await site.moveOther();
         await served(cluster, OTHER_HOST, { by, limitMs: OTHERS_MS, pods: [1] });
-        const host = await newHost();
+        const host = await site.newHost();
         await served(cluster, host, { tls: true, limitMs: OTHERS_MS, pods: [1] });
         await podNamed(/ENOSPC/);
         rmSync(filler);
@@ -170,7 +149,7 @@ part(false)(
     const pids = await cluster.workerPids();
     const from = cluster.lines.length;
     const [wounded] = cluster.pods;
-    unharmed(
+    site.unharmed(
       await underLoad(cluster, { host: HOST }, async () => {
         // The agent's open journal would hold the file system writable: it ends, and finds it so when it starts again.
         process.kill(wounded!.pod.pid("agent")!, "SIGKILL");
@@ -178,9 +157,9 @@ part(false)(
           run("mount", "-o", "remount,ro", tree());
           return true;
         });
-        const by = await moveOther();
+        const by = await site.moveOther();
         await served(cluster, OTHER_HOST, { by, limitMs: OTHERS_MS, pods: [1] });
-        const host = await newHost();
+        const host = await site.newHost();
         await served(cluster, host, { tls: true, limitMs: OTHERS_MS, pods: [1] });
         await until("its agent says so", () => heard("haproxy-1/agent", /EROFS|read-only/i, from));
         run("mount", "-o", "remount,rw", tree());
@@ -198,7 +177,7 @@ for (const [what, harm] of [
   part(what === "lost")(`a file of the tree that is ${what} is noticed, named, and brought anew`, async () => {
     const from = cluster.lines.length;
     const reloads = await cluster.reloadsOf(0);
-    unharmed(
+    site.unharmed(
       await underLoad(cluster, { host: HOST }, async () => {
         const maps = spawnSync("sh", ["-c", 'find "$1"/current/ -name "*.map" | head -n 1', "find", tree()], {
           encoding: "utf8",
@@ -210,10 +189,10 @@ for (const [what, harm] of [
           () => heard("haproxy-1/agent", /files were changed or lost beside the agent/, from),
           HEALED_MS,
         );
-        const host = await newHost();
-        await healed(await moveOther(), host);
+        const host = await site.newHost();
+        await healed(await site.moveOther(), host);
         await until("it was loaded anew", async () => (await cluster.reloadsOf(0)) > reloads, HEALED_MS);
-        await healed(await moveOther());
+        await healed(await site.moveOther());
       }),
     );
     const state = await stateOf();
@@ -246,17 +225,17 @@ part(false)(
       filter: (path) => !path.endsWith(".sock"),
     });
     const current = spawnSync("readlink", [join(tree(), "current")], { encoding: "utf8" }).stdout.trim();
-    unharmed(
+    site.unharmed(
       await underLoad(cluster, { host: HOST }, async () => {
-        const first = await newHost();
-        await healed(await moveOther(), first);
+        const first = await site.newHost();
+        await healed(await site.moveOther(), first);
         process.kill(cluster.pods[0]!.pod.pid("agent")!, "SIGKILL");
         renameSync(join(tree(), ".haptic"), join(tree(), "lost"));
         renameSync(copy, join(tree(), ".haptic"));
         rmSync(join(tree(), "current"));
         run("ln", "-s", current, join(tree(), "current"));
-        const second = await newHost();
-        await healed(await moveOther(), first, second);
+        const second = await site.newHost();
+        await healed(await site.moveOther(), first, second);
       }),
     );
     rmSync(join(tree(), "lost"), { recursive: true });
@@ -279,19 +258,19 @@ for (const seconds of [HOUR, -HOUR]) {
         ["agent", cluster.pods[0]!.pod.pid("agent")!],
         ["HAProxy", pids[0]!],
       ];
-      unharmed(
+      site.unharmed(
         await underLoad(cluster, { host: HOST }, async () => {
           for (const [name, pid] of processes) {
             clocks!.step(pid, seconds);
-            const host = await newHost();
+            const host = await site.newHost();
             await served(cluster, host, { tls: true, limitMs: OTHERS_MS });
-            await served(cluster, OTHER_HOST, { by: await moveOther(), limitMs: OTHERS_MS });
+            await served(cluster, OTHER_HOST, { by: await site.moveOther(), limitMs: OTHERS_MS });
             if (name === "controller")
               await until("the controller's clock is stepped", () => Math.abs(controllerClock() - seconds) < 60);
           }
-          await healed(await moveOther());
+          await healed(await site.moveOther());
           for (const [, pid] of processes) clocks!.step(pid, 0);
-          await healed(await moveOther(), await newHost());
+          await healed(await site.moveOther(), await site.newHost());
         }),
       );
       assert.equal(await cluster.workerPids(), pids, "without a reload");

@@ -26,8 +26,8 @@ function lanePlan(plan: BulkPlan): LanePlan {
 
 process.on("message", (plans: readonly BulkPlan[]) => {
   const reports = plans.map(async (plan): Promise<BulkReport> => {
-    const { name, requests, failed, failures } = await startLane(lanePlan(plan)).done;
-    return { name, requests, failed, failures };
+    const { name, requests, failed, repeated, failures } = await startLane(lanePlan(plan)).done;
+    return { name, requests, failed, repeated, failures };
   });
   void Promise.all(reports).then((all) => process.send?.(all));
 });

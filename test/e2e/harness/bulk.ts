@@ -20,12 +20,16 @@ export interface BulkPlan {
   /** Requests a second, of all clients together. */
   readonly rate: number;
   readonly seconds: number;
+  /** Asked by our own client, which repeats what was refused and connects again, as a browser does; h2load does neither. */
+  readonly repeats?: boolean;
 }
 
 export interface BulkReport {
   readonly name: string;
   readonly requests: number;
   readonly failed: number;
+  /** Refusals that were repeated and answered. */
+  readonly repeated: number;
   readonly failures: readonly string[];
 }
 
@@ -68,7 +72,13 @@ async function h2load(plan: BulkPlan, folder: string): Promise<BulkReport> {
   // What never got its connection or its answer has failed, too.
   const failed = Number.isNaN(ok) ? wanted : wanted - ok;
   const lines = output.split("\n").filter((line) => /requests:|status codes:|error|fail/i.test(line));
-  return { name: plan.name, requests: Number.isNaN(done) ? 0 : done, failed, failures: failed > 0 ? lines : [] };
+  return {
+    name: plan.name,
+    requests: Number.isNaN(done) ? 0 : done,
+    failed,
+    repeated: 0,
+    failures: failed > 0 ? lines : [],
+  };
 }
 
 /** wrk waits `pause` ms before each request of a connection, and closes it after each. */
@@ -91,20 +101,27 @@ async function wrk(plan: BulkPlan, folder: string): Promise<BulkReport> {
   const args = [`-c${clients}`, "-t1", `-d${seconds}s`, "--timeout", "10s", "-s", script];
   const output = await outputOf("wrk", [...args, `http://${address}:${port}/${plan.name}`]);
   const counts = /counts (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)/.exec(output)?.slice(1).map(Number);
-  if (counts === undefined) return { name: plan.name, requests: 0, failed: 1, failures: output.split("\n") };
+  if (counts === undefined)
+    return { name: plan.name, requests: 0, failed: 1, repeated: 0, failures: output.split("\n") };
   const [requests = 0, ...errors] = counts;
   const failed = errors.reduce((sum, count) => sum + count, 0);
   const [connect, read, write, status, timeout] = errors;
   const what = `connect ${connect}, read ${read}, write ${write}, status ${status}, timeout ${timeout}`;
-  return { name: plan.name, requests, failed, failures: failed > 0 ? [what] : [] };
+  return { name: plan.name, requests, failed, repeated: 0, failures: failed > 0 ? [what] : [] };
 }
 
 /** Starts all at once; where the tools are not there, our own client does the same. Debian has them as wrk and nghttp2-client. */
 export async function runBulk(plans: readonly BulkPlan[]): Promise<readonly BulkReport[]> {
   if (!hasLoadTools()) return ownClient(plans);
   const folder = mkdtempSync(join(tmpdir(), "haptic-bulk-"));
+  const own = plans.filter(({ repeats }) => repeats);
+  const tools = plans.filter(({ repeats }) => !repeats);
   try {
-    return await Promise.all(plans.map((plan) => (plan.protocol === "h1-one-shot" ? wrk : h2load)(plan, folder)));
+    const reports = await Promise.all([
+      own.length === 0 ? [] : ownClient(own),
+      ...tools.map((plan) => (plan.protocol === "h1-one-shot" ? wrk : h2load)(plan, folder)),
+    ]);
+    return reports.flat();
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -42,12 +42,26 @@ export interface ClusterOptions {
   readonly prefix: string;
   /** Merged into `spec.dataplane` of the example. */
   readonly dataplane?: object;
+  /** Changes the example's configuration before it is created. */
+  readonly configure?: (config: ExampleConfig, folder: string) => void;
+  /** Further flags of the agents. */
+  readonly agentFlags?: readonly string[];
   /** The kubeconfig of the controller; default the API server's own. */
   readonly controllerKubeconfig?: (api: ApiServer, folder: string) => Promise<string>;
   /** Makes the folder that will be a pod's tree, as on a disk of its own; default a plain folder. */
   readonly makeTree?: (baseDir: string) => void;
   /** Further environment of controller and pods. */
   readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** What of the example's configuration tests change. */
+export interface ExampleConfig {
+  readonly spec: {
+    dataplane?: object;
+    readonly templatingSettings: { readonly extraContext: Record<string, unknown> };
+    readonly haproxyConfig: { template: string };
+    readonly templateSnippets: Record<string, { readonly template: string }>;
+  };
 }
 
 export interface Counters {
@@ -159,10 +173,9 @@ export class Cluster {
       .catch(() => undefined);
     await this.kubectl(["apply", "--server-side", "-f", join(root, "crds")]);
     await this.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=20s"]);
-    const config = parse(readFileSync(join(root, "examples/ingress/config.yaml"), "utf8")) as {
-      spec: { dataplane?: object };
-    };
+    const config = parse(readFileSync(join(root, "examples/ingress/config.yaml"), "utf8")) as ExampleConfig;
     config.spec.dataplane = { ...config.spec.dataplane, ...this.options.dataplane };
+    this.options.configure?.(config, this.folder);
     const file = join(this.folder, "config.json");
     writeFileSync(file, JSON.stringify(config));
     await until("the configuration's kind is served", async () => (await this.kubectl(["apply", "-f", file])) !== "");
@@ -199,6 +212,7 @@ export class Cluster {
           controllerName: `haptic-controller-tls.${NAMESPACE}.svc`,
           httpPort: 8080,
           environment: this.options.environment ?? {},
+          agentFlags: this.options.agentFlags ?? [],
         },
         {
           keeper: this.keeper,

@@ -10,6 +10,8 @@ export interface HostOptions {
   readonly tls?: boolean;
   /** Backends to begin with; default 1. */
   readonly endpoints?: number;
+  /** These are its backends, and answer already, on the port of all. */
+  readonly at?: readonly { readonly address: string; readonly pod: string }[];
 }
 
 /** Objects without the uid that their builders give for tests of templates. */
@@ -26,8 +28,8 @@ export async function hostObjects(
   host: string,
   options: HostOptions = {},
 ): Promise<object[]> {
-  const { tls = false, endpoints = 1 } = options;
-  const made = await cluster.newEndpoints(name, endpoints);
+  const { tls = false, endpoints = 1, at } = options;
+  const made = at ?? (await cluster.newEndpoints(name, endpoints));
   cluster.noteEndpoints(name, made);
   const objects = [
     service(name, [{ name: "http", port: 80, targetPort: BACKEND_PORT, protocol: "TCP" }]),

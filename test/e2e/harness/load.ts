@@ -1,5 +1,5 @@
 /** The load of a traffic proof on all pods: every kind of request, from our own client and, in bulk, from h2load and wrk. */
-import { type Lane, type LanePlan, type LaneReport, startLane } from "../../../src/devcluster/load/index.ts";
+import { type Lane, type LanePlan, startLane } from "../../../src/devcluster/load/index.ts";
 import { type BulkPlan, type BulkReport, runBulk } from "./bulk.ts";
 import type { Cluster } from "./cluster.ts";
 
@@ -14,13 +14,25 @@ export interface LoadPlan {
   /** Workers wait so long between their requests; default 10 ms. */
   readonly pauseMs?: number;
   /** The bulk's requests a second and seconds; absent = our own client alone. */
-  readonly bulk?: { readonly rate: number; readonly seconds: number };
+  readonly bulk?: {
+    readonly rate: number;
+    readonly seconds: number;
+    /** While HAProxy reloads: h2load neither repeats a refused stream nor goes on after `Connection: close`. */
+    readonly repeats?: boolean;
+  };
+  /** Load of another kind on a pod. */
+  readonly more?: (pod: string, address: string) => MoreLoad;
+}
+
+/** Load that runs from its making on. */
+export interface MoreLoad {
+  stop(): Promise<BulkReport>;
 }
 
 export interface LoadReport {
   readonly requests: number;
   readonly failed: number;
-  /** h2 refusals that were repeated and answered. */
+  /** Refusals that were repeated and answered. */
   readonly repeated: number;
   readonly failures: readonly string[];
   readonly parts: readonly string[];
@@ -79,7 +91,8 @@ export async function underLoad(
 function startLoad(cluster: Cluster, plan: LoadPlan): Load {
   const lanes: Lane[] = [];
   const bulks: BulkPlan[] = [];
-  const { host, pauseMs = 10, bulk } = plan;
+  const others: MoreLoad[] = [];
+  const { host, pauseMs = 10, bulk, more } = plan;
   const pods = cluster.pods.filter((_, index) => plan.pods?.includes(index) ?? true);
   for (const { pod } of pods) {
     const { name, address } = pod.spec;
@@ -100,6 +113,7 @@ function startLoad(cluster: Cluster, plan: LoadPlan): Load {
         }),
       );
     }
+    if (more !== undefined) others.push(more(name, address));
     if (bulk === undefined) continue;
     for (const { share, protocol, method, clients } of BULK) {
       bulks.push({
@@ -112,6 +126,7 @@ function startLoad(cluster: Cluster, plan: LoadPlan): Load {
         clients,
         rate: (bulk.rate * share) / pods.length,
         seconds: bulk.seconds,
+        ...(bulk.repeats && protocol !== "h1-one-shot" && { repeats: true }),
       });
     }
   }
@@ -121,20 +136,19 @@ function startLoad(cluster: Cluster, plan: LoadPlan): Load {
     requests: () => lanes.reduce((sum, lane) => sum + lane.report().requests, 0),
     async end() {
       const bulkReports = await bulkDone;
-      const laneReports = await Promise.all(lanes.map((lane) => lane.stop()));
-      return summary(laneReports, bulkReports);
+      const laneReports = await Promise.all([...lanes, ...others].map((lane) => lane.stop()));
+      return summary([...laneReports, ...bulkReports]);
     },
   };
 }
 
-function summary(lanes: readonly LaneReport[], bulks: readonly BulkReport[]): LoadReport {
-  const all: readonly BulkReport[] = [...lanes, ...bulks];
+function summary(all: readonly BulkReport[]): LoadReport {
   const total = (of: (one: BulkReport) => number): number => all.reduce((sum, one) => sum + of(one), 0);
   return {
     requests: total((one) => one.requests),
     failed: total((one) => one.failed),
-    repeated: lanes.reduce((sum, one) => sum + one.repeated, 0),
+    repeated: total((one) => one.repeated),
     failures: all.flatMap((one) => one.failures.map((failure) => `${one.name}: ${failure}`)),
-    parts: all.map((one) => `${one.name}: ${one.requests}, failed ${one.failed}`),
+    parts: all.map((one) => `${one.name}: ${one.requests}, failed ${one.failed}, repeated ${one.repeated}`),
   };
 }

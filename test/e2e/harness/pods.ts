@@ -13,6 +13,7 @@ export class PodKeeper {
   readonly #loops: Promise<void>[] = [];
   #stopping = false;
   #write: Promise<void> = Promise.resolve();
+  #agentMay: Promise<void> = Promise.resolve();
 
   constructor(spec: PodSpec, deps: PodDeps) {
     this.pod = new DevPod(spec, deps);
@@ -30,6 +31,18 @@ export class PodKeeper {
 
   restarts(name: ContainerName): number {
     return this.#states.get(name)!.restarts;
+  }
+
+  /** While something happens the agent is not there: ended, and not started again before it is over. */
+  async withoutAgent(happens: () => Promise<void>): Promise<void> {
+    let goOn = (): void => undefined;
+    this.#agentMay = new Promise((done) => (goOn = done));
+    await this.pod.terminate("agent");
+    try {
+      await happens();
+    } finally {
+      goOn();
+    }
   }
 
   async close(): Promise<void> {
@@ -50,6 +63,7 @@ export class PodKeeper {
       state.restarts += 1;
       this.#tell();
       if (state.restarts > 1) await new Promise((wake) => setTimeout(wake, RESTART_MS));
+      if (name === "agent") await this.#agentMay;
     }
   }
 

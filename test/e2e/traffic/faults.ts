@@ -3,18 +3,15 @@ import { connect as connectTls } from "node:tls";
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import { Cluster, CONFIG, type FaultView, until } from "../harness/cluster.ts";
-import { hostObjects, served } from "../harness/hosts.ts";
+import { served } from "../harness/hosts.ts";
 import type { Network } from "../harness/isolation.ts";
 import { underLoad } from "../harness/load.ts";
 import type { ApiChoice } from "../harness/planes.ts";
+import { HOST, NAME, OTHER_HOST, Site } from "../harness/site.ts";
 import { tlsSecret } from "../../unit/examples/objects.ts";
 import { needing } from "../../support/skip.ts";
 import { missingHaproxy } from "../../support/parts.ts";
 
-const HOST = "app.example";
-const NAME = "app";
-const OTHER = "other";
-const OTHER_HOST = "other.example";
 const DEFAULT_NAME = "default.example";
 /** Other objects' changes are served within this time, whatever is broken. */
 const OTHERS_MS = 5_000;
@@ -60,18 +57,15 @@ export function faultProof(base: Test, network: Network, api: ApiChoice): void {
   const missing = network.missing ?? api.missing ?? missingHaproxy("3.4");
   const test = needing(base, missing);
   let cluster: Cluster;
-  let hosts = 0;
+  let site: Site;
   test.before(async () => {
     cluster = new Cluster({ api, version: "3.4", pods: 2, prefix: network.prefix });
     await cluster.start();
     // Served to those whose own certificate is broken, as docs/examples.md tells the user to do.
     const standard = await cluster.authority.issue([DEFAULT_NAME], "server");
     await cluster.apply(secretOf("default-certificate", standard.certificate, standard.key));
-    await cluster.apply(...(await hostObjects(cluster, NAME, HOST, { tls: true })));
-    await cluster.apply(...(await hostObjects(cluster, OTHER, OTHER_HOST, { tls: true })));
-    await served(cluster, HOST, { tls: true, limitMs: 40_000 });
-    await served(cluster, OTHER_HOST, { tls: true });
-    await cluster.settled();
+    site = new Site(cluster);
+    await site.create({ endpoints: 1, otherTls: true });
   });
   test.after(() => cluster.close());
 
@@ -99,16 +93,12 @@ export function faultProof(base: Test, network: Network, api: ApiChoice): void {
   /** Another object's endpoint moves and a new host comes, under load that notices nothing; each is served in time. */
   const othersFlow = async (): Promise<void> => {
     const report = await underLoad(cluster, { host: HOST }, async () => {
-      const [moved] = await cluster.newEndpoints(OTHER, 1);
-      await cluster.setEndpoints(OTHER, [moved!]);
-      await served(cluster, OTHER_HOST, { limitMs: OTHERS_MS, by: moved!.pod });
-      hosts += 1;
-      const host = `host-${hosts}.example`;
-      await cluster.apply(...(await hostObjects(cluster, `host-${hosts}`, host, { tls: true })));
+      await served(cluster, OTHER_HOST, { limitMs: OTHERS_MS, by: await site.moveOther() });
+      const host = await site.newHost();
       await served(cluster, host, { limitMs: OTHERS_MS });
       await served(cluster, host, { tls: true, limitMs: OTHERS_MS });
     });
-    assert.is(report.failed, 0, report.failures.join("\n"));
+    site.unharmed(report, 0);
   };
 
   /** It is named at the debug endpoint and in the log. */
@@ -198,12 +188,8 @@ export function faultProof(base: Test, network: Network, api: ApiChoice): void {
         ({ type, reason }) => type === "Warning" && reason === "InvalidCertificate",
       ),
     );
-    const [moved] = await cluster.newEndpoints(OTHER, 1);
-    await cluster.setEndpoints(OTHER, [moved!]);
-    await served(cluster, OTHER_HOST, { tls: true, limitMs: OTHERS_MS, by: moved!.pod });
-    hosts += 1;
-    const host = `host-${hosts}.example`;
-    await cluster.apply(...(await hostObjects(cluster, `host-${hosts}`, host, { tls: true })));
+    await served(cluster, OTHER_HOST, { tls: true, limitMs: OTHERS_MS, by: await site.moveOther() });
+    const host = await site.newHost();
     await served(cluster, host, { limitMs: OTHERS_MS });
     await served(cluster, host, { tls: true, limitMs: OTHERS_MS });
     // The broken one's own host goes on, by the default certificate, and its endpoints follow.

@@ -5,17 +5,14 @@ import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Cluster, until } from "../harness/cluster.ts";
-import { hostObjects, served } from "../harness/hosts.ts";
+import { served } from "../harness/hosts.ts";
 import type { Network } from "../harness/isolation.ts";
-import { type LoadReport, underLoad } from "../harness/load.ts";
+import { underLoad } from "../harness/load.ts";
 import type { ApiChoice } from "../harness/planes.ts";
+import { HOST, NAME, OTHER, OTHER_HOST, Site } from "../harness/site.ts";
 import { needing } from "../../support/skip.ts";
 import { missingHaproxy } from "../../support/parts.ts";
 
-const HOST = "app.example";
-const NAME = "app";
-const OTHER = "other";
-const OTHER_HOST = "other.example";
 /** Kills of the agent, each at another moment of an apply. */
 const KILLS = 6;
 const HEALED_MS = 30_000;
@@ -24,28 +21,15 @@ export function healingProof(base: Test, network: Network, api: ApiChoice): void
   const missing = network.missing ?? api.missing ?? missingHaproxy("3.4");
   const test = needing(base, missing);
   let cluster: Cluster;
-  let hosts = 0;
+  let site: Site;
   test.before(async () => {
     cluster = new Cluster({ api, version: "3.4", pods: 2, prefix: network.prefix });
     await cluster.start();
-    await cluster.apply(...(await hostObjects(cluster, NAME, HOST, { tls: true, endpoints: 2 })));
-    await cluster.apply(...(await hostObjects(cluster, OTHER, OTHER_HOST)));
-    await served(cluster, HOST, { tls: true, limitMs: 40_000 });
-    await served(cluster, OTHER_HOST);
-    await cluster.settled();
+    site = new Site(cluster);
+    await site.create();
   });
   test.after(() => cluster.close());
 
-  const newHost = async (): Promise<string> => {
-    hosts += 1;
-    const host = `host-${hosts}.example`;
-    await cluster.apply(...(await hostObjects(cluster, `host-${hosts}`, host, { tls: true })));
-    return host;
-  };
-  const unharmed = ({ requests, failed, failures }: LoadReport): void => {
-    assert.is(failed, 0, `${failures.join("\n")}\n${cluster.tail()}`);
-    assert.ok(requests > 500, `only ${requests} requests`);
-  };
   /** Everything is as if nothing had been: each host through each pod, ready pods, no fault, nothing left to do. */
   const healed = async (...moreHosts: readonly string[]): Promise<void> => {
     for (const host of [HOST, ...moreHosts]) await served(cluster, host, { tls: true, limitMs: HEALED_MS });
@@ -54,7 +38,6 @@ export function healingProof(base: Test, network: Network, api: ApiChoice): void
     await cluster.settled();
     await until("no fault is left", async () => (await cluster.faults()).length === 0, HEALED_MS);
   };
-  const moveOther = async (): Promise<void> => cluster.setEndpoints(OTHER, await cluster.newEndpoints(OTHER, 1));
 
   test(`${api.name}: an agent killed in the middle of applies disturbs no traffic, and its pod gets what the others have`, async () => {
     const [wounded] = cluster.pods;
@@ -72,18 +55,18 @@ export function healingProof(base: Test, network: Network, api: ApiChoice): void
             }, kill);
           });
         });
-        const host = newHost();
+        const host = site.newHost();
         // More servers, so that there is an apply after the new host's, too.
         const more = await cluster.newEndpoints(NAME, 1);
         await cluster.setEndpoints(NAME, [...cluster.endpointsOf(NAME), ...more]);
         await struck;
         journal.close();
         await served(cluster, await host, { limitMs: 5_000, pods: [1] });
-        await moveOther();
+        await site.moveOther();
         await healed(await host);
       }
     });
-    unharmed(report);
+    site.unharmed(report);
     assert.is(wounded!.restarts("agent"), before + KILLS);
   });
 
@@ -93,20 +76,20 @@ export function healingProof(base: Test, network: Network, api: ApiChoice): void
     let host = "";
     const report = await underLoad(cluster, { host: HOST, pods: [1] }, async () => {
       process.kill(wounded!.pod.pid("haproxy")!, "SIGKILL");
-      host = await newHost();
-      await moveOther();
+      host = await site.newHost();
+      await site.moveOther();
       await served(cluster, host, { limitMs: 5_000, pods: [1] });
       await served(cluster, HOST, { limitMs: HEALED_MS, pods: [0] });
       await healed(host);
     });
-    unharmed(report);
+    site.unharmed(report);
     assert.is(wounded!.restarts("haproxy"), before + 1);
     // And the worker alone: its master starts no other, the container ends and is started again.
     const worker = await cluster.workerPid(0);
-    unharmed(
+    site.unharmed(
       await underLoad(cluster, { host: HOST, pods: [1] }, async () => {
         process.kill(worker, "SIGKILL");
-        await moveOther();
+        await site.moveOther();
         await sleep(200);
         await healed(host);
       }),
@@ -125,12 +108,12 @@ export function healingProof(base: Test, network: Network, api: ApiChoice): void
     let host = "";
     const report = await underLoad(cluster, { host: HOST }, async () => {
       await cluster.api.restart();
-      host = await newHost();
-      await moveOther();
+      host = await site.newHost();
+      await site.moveOther();
       await served(cluster, host, { limitMs: 15_000 });
       await healed(host);
     });
-    unharmed(report);
+    site.unharmed(report);
     assert.equal(await cluster.workerPids(), pids);
     assert.is((await cluster.counters()).reloads, reloads);
   });
