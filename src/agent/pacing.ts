@@ -10,7 +10,7 @@ export interface PacingRules {
   readonly leastMs: number;
   /** However many old workers live. */
   readonly mostMs: number;
-  /** Old workers that hold this together stretch the interval to `mostMs` at once. */
+  /** What old workers may hold together: where one more would go beyond it, the interval is `mostMs` at once. */
   readonly memoryBytes: number;
 }
 
@@ -27,13 +27,15 @@ const PARTS = 4;
 
 /**
  * Milliseconds from one reload to the next: doubled by every old worker that still lives. Where their memory can be seen, what
- * is small counts less: each quarter of the allowed memory doubles.
+ * is small counts less: each quarter of the allowed memory doubles. A reload leaves one more of their size behind; where that
+ * would not fit any more, it waits.
  */
 export function reloadInterval({ leastMs, mostMs, memoryBytes }: PacingRules, old: OldWorkers): number {
   if (leastMs === 0) return 0;
   const most = Math.max(leastMs, mostMs);
   if (old.bytes === undefined) return Math.min(most, leastMs * 2 ** old.count);
-  if (old.bytes >= memoryBytes) return most;
+  const oneMore = old.count === 0 ? 0 : old.bytes / old.count;
+  if (old.bytes + oneMore > memoryBytes) return most;
   return Math.min(most, leastMs * 2 ** Math.min(old.count, (PARTS * old.bytes) / memoryBytes));
 }
 

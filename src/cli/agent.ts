@@ -35,7 +35,7 @@ const usage = `Usage: haptic agent [flags]            serve until SIGTERM, SIGUS
   --metrics-listen HOST:PORT   Prometheus metrics; "" = none           (:9101)
   --reload-interval-min TIME   least time between two reloads, to 60s; 0s = reloads never wait (5s)
   --reload-interval-max TIME   what HAProxy's old workers stretch it to (10m)
-  --old-workers-memory SIZE    old workers that hold so much stretch it at once (512Mi)
+  --old-workers-memory SIZE    and at once, where one more would exceed it (512Mi)
   --reload-timeout TIME        time for HAProxy's verdict, to 60s      (60s)
   --removal-grace TIME         for running requests of removed servers, to 60s (10s)
   --haproxy PATH               prepare: the haproxy binary             (haproxy)

@@ -10,13 +10,15 @@ test("each old worker doubles the time between reloads, up to the most", () => {
   assert.equal(seconds, [5, 10, 20, 40, 80, 600, 600]);
 });
 
-test("where their memory is seen, small old workers count less, and those that fill it stretch to the most at once", () => {
+test("where their memory is seen, small old workers count less; where no further one fits, they stretch to the most at once", () => {
   assert.is(reloadInterval(rules, { count: 8, bytes: 0 }), 5_000);
   assert.is(reloadInterval(rules, { count: 8, bytes: 128 * MIB }), 10_000);
   assert.is(reloadInterval(rules, { count: 8, bytes: 256 * MIB }), 20_000);
   assert.is(reloadInterval(rules, { count: 1, bytes: 256 * MIB }), 10_000, "one worker doubles once");
-  assert.is(reloadInterval(rules, { count: 8, bytes: 512 * MIB - 1 }) < 600_000, true);
-  assert.is(reloadInterval(rules, { count: 1, bytes: 512 * MIB }), 600_000);
+  assert.is(reloadInterval(rules, { count: 3, bytes: 384 * MIB }), 40_000, "a fourth of 128 MiB still fits");
+  assert.is(reloadInterval(rules, { count: 3, bytes: 385 * MIB }), 600_000);
+  assert.is(reloadInterval(rules, { count: 1, bytes: 257 * MIB }), 600_000);
+  assert.is(reloadInterval(rules, { count: 0, bytes: 0 }), 5_000, "the first one is always left behind");
 });
 
 test("no interval is none, whatever lives; a most below the least is the least", () => {
