@@ -76,9 +76,9 @@ export class Holding {
     this.options.note?.(note);
   }
 
-  /** The files hold all, and yet the journal holds something that it could drop. */
+  /** The files hold all, and yet the journal holds something that it could drop: not what is under way, which no fold may take. */
   get journalLingers(): boolean {
-    return !this.dirty && !this.#uncut && (this.#journal?.size ?? 0) > 0;
+    return this.#open === undefined && !this.dirty && !this.#uncut && (this.#journal?.size ?? 0) > 0;
   }
 
   /** What it holds is known. */

@@ -149,6 +149,7 @@ test("what was remembered of an entry for the next worker is forgotten once it i
     removed: [],
   };
   holding.begin(entry, new Map(), []);
+  assert.is(holding.journalLingers, false, "what is under way has to be in the journal");
   holding.append({ type: "done", seq: holding.number(), entry: entry.seq, worker });
   holding.take(entry, new Map());
   assert.equal(holding.doneBy(entry.seq), worker);
@@ -156,6 +157,7 @@ test("what was remembered of an entry for the next worker is forgotten once it i
   await holding.fold();
   assert.is(holding.doneBy(entry.seq), undefined);
   assert.is(holding.unfolded.length, 0);
+  assert.is(holding.journalLingers, false);
   holding.close();
 });
 
