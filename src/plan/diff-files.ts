@@ -15,6 +15,9 @@ import type { Block, PlanFile, RenderPlan } from "./types.ts";
 /** Single entries are changed up to this many; above, the whole map is replaced when that is the smaller part of it. */
 const ENTRY_OPS = 500;
 
+/** First version that takes the new content of a CA file at run time. */
+const AUTHORITIES = 3002;
+
 export interface FileChanges {
   readonly changed: readonly PlanFile[];
   readonly removed: readonly string[];
@@ -88,6 +91,12 @@ function changedFile(before: PlanFile, after: PlanFile, next: RenderPlan, ledger
       return ledger.add("certs", [{ kind: "cert_set", path: after.path }]);
     case "ca":
       if (ledger.holds("caFiles", after.path) === false) return;
+      // HAProxy 3.0 loses the certificates of a bind whose CA file changes: they serve on, but take no new content.
+      if (ledger.version < AUTHORITIES)
+        return ledger.reload(`CA file ${after.path} changed, which HAProxy before 3.2 takes at a reload only`, {
+          section: after.path,
+          hint: HINTS.haproxyAuthority,
+        });
       if (deafTo(after.path, next) !== undefined)
         return ledger.reload(`CA file ${after.path} changed, of which servers hear at a reload only`, {
           section: after.path,

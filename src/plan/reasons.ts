@@ -50,6 +50,7 @@ export const HINTS = {
   balance: "use roundrobin, leastconn, random or first, or a hash with hash-type consistent",
   loadedFile: "register the file, so that it is loaded before anything names it",
   authority: "give the servers a client certificate (crt), or the new content a new file and the servers new names",
+  haproxyAuthority: "HAProxy 3.2 takes it at run time",
   crtListNew: "register the list always, also while it is empty",
   crtListGone: "keep the list registered, empty if need be",
   crtListFirst:

@@ -51,4 +51,11 @@ test("a changed CA file of servers without a client certificate is a reload that
   assert.equal(kinds(diffPlans(planOf(bind, "2\n"), planOf(bind, "1\n"), options).ops), ["ca_set"]);
 });
 
+test("a changed CA file is a reload on HAProxy 3.0, whose binds lose their certificates by it", () => {
+  const options = { haproxyVersion: "3.0.11", agentOps: ALL_OPS };
+  const bind = "frontend f\n    bind :443 ssl crt a.pem ca-file ssl/ca.pem\n";
+  const { reasons } = diffPlans(planOf(bind, "2\n"), planOf(bind, "1\n"), options);
+  assert.match(reasons[0]!, "CA file ssl/ca.pem changed, which HAProxy before 3.2 takes at a reload only");
+});
+
 test.run();
