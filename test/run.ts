@@ -5,7 +5,8 @@
  *
  * A layer is a folder of test/ (unit, model, simulation, cluster, e2e, bench, browser). Files run in parallel, but for
  * the layers that measure or load the machine, which run alone and last. A file may say in a comment on a line of its
- * own `// runner: alone`, `// runner: open realm` (no closed-realm flags) or `// runner: limit 300 s`.
+ * own `// runner: alone`, `// runner: open realm` (no closed-realm flags) or `// runner: limit 300 s`; a file of those
+ * layers that measures nothing and mostly waits says `// runner: beside`, and runs beside others that say so.
  *
  * `--quick` is for CI: of the bench only the files that say `// runner: quick`, which measure little then, and of their
  * figures only the ratios, since no other figure of a machine that nobody knows says anything.
@@ -108,19 +109,30 @@ function layerOf(file: string): string {
   return relative(import.meta.dirname, resolve(file)).split("/")[0] ?? "";
 }
 
+/** Beside which files one runs: all that have no wish, those that mostly wait, none. */
+type Company = "all" | "beside" | "alone";
+
+interface Wishes {
+  readonly company: Company;
+  readonly openRealm: boolean;
+  readonly quick: boolean;
+  readonly limitMs: number;
+}
+
 /** What the file's own comment lines ask of the runner. */
-function wishesOf(file: string): { alone: boolean; openRealm: boolean; quick: boolean; limitMs: number } {
+function wishesOf(file: string): Wishes {
   const layer = layerOf(file);
-  let [alone, openRealm, quick, seconds] = [ALONE.has(layer), false, false, LIMITS[layer] ?? 120];
+  let company: Company = ALONE.has(layer) ? "alone" : "all";
+  let [openRealm, quick, seconds] = [false, false, LIMITS[layer] ?? 120];
   for (const [, wish] of readFileSync(file, "utf8").matchAll(/^\/\/ runner: (.+)$/gm)) {
     const limit = /^limit (\d+) s$/.exec(wish!)?.[1];
-    if (wish === "alone") alone = true;
+    if (wish === "alone" || wish === "beside") company = wish;
     else if (wish === "open realm") openRealm = true;
     else if (wish === "quick") quick = true;
     else if (limit !== undefined) seconds = Number(limit);
     else throw new Error(`${file}: the runner does not know ${JSON.stringify(wish)}`);
   }
-  return { alone, openRealm, quick, limitMs: seconds * 1_000 };
+  return { company, openRealm, quick, limitMs: seconds * 1_000 };
 }
 
 const running = new Set<ChildProcess>();
@@ -254,9 +266,21 @@ async function main(argv: readonly string[]): Promise<void> {
       print(result);
     }
   };
-  const together = files.filter((file) => !wishesOf(file).alone).values();
-  await Promise.all(Array.from({ length: availableParallelism() }, () => work(together)));
-  await work(files.filter((file) => wishesOf(file).alone).values());
+  const lanes: Readonly<Record<Company, number>> = {
+    all: availableParallelism(),
+    beside: availableParallelism(),
+    alone: 1,
+  };
+  for (const company of ["all", "beside", "alone"] as const) {
+    // What may take longest begins first, so that no lane ends long after the others.
+    const queue = files
+      .map((file) => ({ file, ...wishesOf(file) }))
+      .filter((wishes) => wishes.company === company)
+      .toSorted((a, b) => b.limitMs - a.limitMs)
+      .map(({ file }) => file)
+      .values();
+    await Promise.all(Array.from({ length: lanes[company] }, () => work(queue)));
+  }
 
   const rows = results.flatMap((result) => result.rows);
   const told = measuresLittle ? rows.filter((row) => row.ratio !== undefined) : rows;

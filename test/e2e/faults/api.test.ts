@@ -1,4 +1,5 @@
-// runner: limit 900 s
+// runner: beside
+// runner: limit 600 s
 import { test } from "uvu";
 import { isolated } from "../harness/isolation.ts";
 import { apiServers } from "../harness/planes.ts";

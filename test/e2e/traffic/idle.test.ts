@@ -1,4 +1,5 @@
-// runner: limit 420 s
+// runner: beside
+// runner: limit 600 s
 import { test as base } from "uvu";
 import * as assert from "uvu/assert";
 import { setTimeout as sleep } from "node:timers/promises";
