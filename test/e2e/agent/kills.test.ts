@@ -1,3 +1,4 @@
+// runner: beside
 // runner: limit 400 s
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
