@@ -1,0 +1,66 @@
+// runner: beside
+// runner: limit 600 s
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { missingHaproxy, testHaproxy } from "../../support/parts.ts";
+import { needing } from "../../support/skip.ts";
+import { makeIdentities, removeScratch, scratch } from "../agent/harness.ts";
+import { Rig, startTargets } from "./rig.ts";
+import { runSequence, tableOf } from "./sequences.ts";
+import { makeMaterial, type Targets } from "./start.ts";
+
+const CHANGES = Number(process.env["HAPTIC_CHANGES"] ?? 80);
+const SEED = Number(process.env["HAPTIC_SEED"] ?? 20_261_130);
+const ONLY = process.env["HAPTIC_VERSION"];
+/** Of a run of a thousand: every fifty. */
+const COMPARISONS = Math.max(2, Math.ceil(CHANGES / 50));
+const loud = process.env["HAPTIC_CHANGES"] !== undefined;
+
+const root = scratch("sequences");
+const identities = await makeIdentities(root);
+const material = await makeMaterial();
+const targets: Targets = {
+  addresses: ["127.113.0.1", "127.113.0.2", "127.113.0.3", "127.113.0.4"],
+  ports: [9001, 9002],
+  dead: "127.113.0.99",
+};
+const listening = await startTargets(targets.addresses, targets.ports);
+const rigs: Rig[] = [];
+
+test.after(async () => {
+  for (const rig of rigs) await rig.close();
+  listening.close();
+  if (process.env["HAPTIC_KEEP"] === undefined) removeScratch(root);
+});
+
+for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
+  if (ONLY !== undefined && ONLY !== version) continue;
+  const check = needing(test, missingHaproxy(version));
+
+  check(`${CHANGES} random changes leave HAProxy ${version} as a fresh one that starts from the files`, async () => {
+    const rig = await Rig.start({
+      binary: testHaproxy(version)!,
+      identities,
+      name: `pod-${version}`,
+      address: `127.113.1.${i + 1}`,
+      freshAddress: `127.113.2.${i + 1}`,
+      reloadIntervalMs: 30,
+    });
+    rigs.push(rig);
+    const say = (line: string): void => {
+      if (loud) process.stdout.write(`${line}\n`);
+    };
+    const { modes, complaints } = await runSequence(rig, material, targets, {
+      changes: CHANGES,
+      seed: SEED,
+      version: Number(version),
+      comparisons: COMPARISONS,
+      say,
+    });
+    say(`HAProxy ${version}, seed ${SEED}, ${CHANGES} changes:`);
+    for (const row of tableOf(modes)) say(row);
+    assert.equal(complaints, [], complaints.join("\n"));
+  });
+}
+
+test.run();
