@@ -111,8 +111,8 @@ const ATTEMPTS = 3;
  */
 const ROOT_FUEL = 50_000_000;
 const INSTANCE_FUEL = 5_000_000;
-/** Instances of a render that begins without the watchdog. */
-const LIGHT = 8;
+/** Instances of a render that begins without the watchdog: less than a slice of work. */
+const LIGHT = 64;
 
 /** How long templates are measured after the profile was asked for last, in ms. */
 const PROFILE_MS = 60_000;

@@ -51,7 +51,10 @@ ServerResponse.prototype.write = function (this: ServerResponse, ...args: unknow
   const [chunk] = args;
   if (wanted !== undefined && Buffer.isBuffer(chunk) && chunk.includes(wanted)) {
     wanted = undefined;
-    writtenAt = monotonic();
+    // A response keeps its bytes until the next tick; this one comes directly before that.
+    process.nextTick(() => {
+      writtenAt = monotonic();
+    });
   }
   return write.apply(this, args);
 } as typeof ServerResponse.prototype.write;
@@ -80,7 +83,7 @@ async function storm(services: readonly string[], perSecond: number, seconds: nu
   return sent / seconds;
 }
 
-function obey(order: Exclude<ApiOrder, { do: "storm" }>): number {
+async function obey(order: Exclude<ApiOrder, { do: "storm" }>): Promise<number> {
   // No timer is as fine.
   for (const due = monotonic() + ((("after" in order) && order.after) || 0); monotonic() < due;);
   if (order.do === "line") {
@@ -105,13 +108,14 @@ function obey(order: Exclude<ApiOrder, { do: "storm" }>): number {
   writtenAt = 0;
   for (const object of order.objects) api.objects.apply(object);
   wanted = undefined;
+  await new Promise((handedOver) => setImmediate(handedOver));
   return writtenAt;
 }
 
 process.on("message", async (order: ApiOrder) => {
   let report: ApiReport;
   try {
-    const at = order.do === "storm" ? await storm(order.services, order.perSecond, order.seconds) : obey(order);
+    const at = order.do === "storm" ? await storm(order.services, order.perSecond, order.seconds) : await obey(order);
     report = { kind: "done", id: order.id, at };
   } catch (error) {
     report = { kind: "done", id: order.id, at: 0, error: String(error) };

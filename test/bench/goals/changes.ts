@@ -48,24 +48,27 @@ const firstEndpoint = (probe: number): Endpoint => ({
 export class Changes {
   readonly #rig: Rig;
   readonly #floor: Floor;
+  /** Services that are no probes. */
+  readonly #others: number;
   /** The server that a probe's backend has in the floor's HAProxy, once it was replaced. */
   readonly #replaced = new Map<number, string>();
   #number = 0;
 
-  constructor(rig: Rig, floor: Floor) {
+  constructor(rig: Rig, floor: Floor, objects: number) {
     this.#rig = rig;
     this.#floor = floor;
+    this.#others = objects - PROBES;
   }
 
   /** Milliseconds from the bytes of the change on the controller's socket to the first answer that shows it. */
   async product(goal: Goal): Promise<number> {
-    const { name, probe, endpoint, after } = this.#next("p");
+    const { name, probe, existing, endpoint, after } = this.#next("p");
     if (goal === "G3") {
       await this.#rig.order({ do: "put", objects: [serviceOf(name), sliceOf(name, [endpoint])] });
       await rest(250);
     }
     const object =
-      goal === "G1" ? sliceOf(`probe-${probe}`, [endpoint]) : ingressOf(name, goal === "G2" ? `probe-${probe}` : name);
+      goal === "G1" ? sliceOf(`probe-${probe}`, [endpoint]) : ingressOf(name, goal === "G2" ? existing : name);
     const mark = goal === "G1" ? `"${endpoint.pod}"` : `"${name}"`;
     const host = hostOf(goal === "G1" ? `probe-${probe}` : name);
     const wanted = goal === "G2" ? "x-served-by" : `x-served-by: ${endpoint.address}\r\n`;
@@ -77,7 +80,7 @@ export class Changes {
 
   /** The same with nothing between socket and HAProxy but one POST. */
   async floor(goal: Goal): Promise<number> {
-    const { name, probe, endpoint, after } = this.#next("f");
+    const { name, probe, existing, endpoint, after } = this.#next("f");
     const { profile, map } = this.#floor;
     const at = `${endpoint.address}:${BACKEND_PORT}`;
     const entry = (service: string): string => `add map ${map} ${hostOf(name)}/ ${backendOf(service)}`;
@@ -92,7 +95,7 @@ export class Changes {
         `disable server ${backend}/${old}`,
       ];
     } else if (goal === "G2") {
-      commands = [entry(`probe-${probe}`)];
+      commands = [entry(existing)];
     } else {
       const backend = backendOf(name);
       commands = [
@@ -114,13 +117,15 @@ export class Changes {
    * `after`: how long the client asks already when the change comes. The client's questions are 1 to 2 ms apart: at a fixed
    * distance from the first one all changes of one kind would wait equally long for the next.
    */
-  #next(side: "p" | "f"): { name: string; probe: number; endpoint: Endpoint; after: number } {
+  #next(side: "p" | "f"): { name: string; probe: number; existing: string; endpoint: Endpoint; after: number } {
     this.#number += 1;
     const number = this.#number;
     const name = `new-${side}-${number}`;
     return {
       name,
       probe: number % PROBES,
+      // Not a probe: the hosts that name it would add up, and each is looked at again when its endpoint changes.
+      existing: `app-${number % this.#others}`,
       endpoint: { address: addressOf(20_000 + number), pod: `${name}-pod` },
       after: 1 + ((number * 0.618_034) % 1) * 3,
     };

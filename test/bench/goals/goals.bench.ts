@@ -96,7 +96,7 @@ for (const objects of SIZES) {
       await rig.settled();
       await rig.demoteChecks();
       const floor = await rig.startFloor();
-      const changes = new Changes(rig, floor);
+      const changes = new Changes(rig, floor, objects);
       // The storm has made the product as warm as a controller is that runs for a while; the floor gets the same grace.
       for (let turn = 0; turn < WARM_UP; turn++) {
         for (const goal of GOALS) for (let again = 0; again < 5; again++) await changes.floor(goal);
