@@ -13,6 +13,7 @@ import {
   type Obstacle,
   removeServerOps,
   type ServerOps,
+  balanceObstacle,
 } from "./servers.ts";
 import type { BackendRecord, PlanBackend, RenderPlan, ServerRecord } from "./types.ts";
 
@@ -173,6 +174,8 @@ function changedServer(
     ops.push({ kind: "server_set_addr", ...target, address: now.address, port: now.port });
   }
   if (was.weight !== now.weight) {
+    const obstacle = balanceObstacle(record, profileText, "weight");
+    if (obstacle !== undefined) return refuse(`: ${obstacle.what}`, obstacle.hint, "weight");
     const weight = now.weight ?? defaultWeight(record, profileText);
     ops.push({ kind: "server_set_weight", ...target, weight });
   }

@@ -96,15 +96,19 @@ export function directiveLines(text: string, directive: string): string[] {
   return lines;
 }
 
-/** Why the backend's algorithm takes no server at run time; undefined when it does. */
-export function balanceObstacle(record: BackendRecord, profileText: string): Obstacle | undefined {
+/** Why the backend's algorithm takes no new server, or no other weight, at run time; undefined when it does. */
+export function balanceObstacle(
+  record: BackendRecord,
+  profileText: string,
+  what: "server" | "weight" = "server",
+): Obstacle | undefined {
   const balance = record.balance ?? directiveLines(profileText, "balance").at(-1) ?? "roundrobin";
   const algorithm = (balance.split(/[\s(]/)[0] ?? "").toLowerCase();
   if (["roundrobin", "leastconn", "random", "first", "sticky"].includes(algorithm)) return undefined;
   const hashType = record.hashType ?? directiveLines(profileText, "hash-type").at(-1) ?? "map-based";
   if (["source", "uri", "url_param", "hdr", "hash"].includes(algorithm) && /^consistent\b/.test(hashType))
     return undefined;
-  return { what: `balance ${balance} takes no server at run time`, hint: HINTS.balance };
+  return { what: `balance ${balance} takes no ${what} at run time`, hint: HINTS.balance };
 }
 
 /** Why the address cannot be given to a running HAProxy; undefined when it can. */

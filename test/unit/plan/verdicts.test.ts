@@ -51,6 +51,13 @@ for (const [what, before, after, kind] of [
   });
 }
 
+test("another weight needs a reload where the algorithm takes none at run time", () => {
+  const world = (weight: number): World => ({
+    backends: { a: { balance: "static-rr", shape: "structural", servers: [server("s", "10.0.0.1", { weight })] } },
+  });
+  reloads(diff(world(2), world(1)), /server s: balance static-rr takes no weight at run time/);
+});
+
 test('row "add server: literal IP, runtime-creatable keywords, algorithm accepts dynamic → runtime, from 3.0"', () => {
   const before: World = { backends: { a: {} } };
   for (const haproxyVersion of ["3.0.1", "3.2.1", "3.4.7"]) {
