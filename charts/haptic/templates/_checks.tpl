@@ -18,6 +18,18 @@
 {{- if and $budget.enabled (kindIs "invalid" $budget.minAvailable) (kindIs "invalid" $budget.maxUnavailable) -}}
 {{- fail "haproxy.podDisruptionBudget: minAvailable and maxUnavailable are both null: set one" -}}
 {{- end -}}
+{{- $scales := $haproxy.autoscaling -}}
+{{- if $scales.enabled -}}
+{{- if ne $haproxy.kind "Deployment" -}}
+{{- fail (printf "haproxy.autoscaling is for a Deployment, and haproxy.kind is %s: choose one" $haproxy.kind) -}}
+{{- end -}}
+{{- if gt (int $scales.minReplicas) (int $scales.maxReplicas) -}}
+{{- fail (printf "haproxy.autoscaling.minReplicas is %d and maxReplicas %d: lower the first or raise the second" (int $scales.minReplicas) (int $scales.maxReplicas)) -}}
+{{- end -}}
+{{- if and (kindIs "invalid" $scales.targetCPUUtilization) (not $scales.metrics) -}}
+{{- fail "haproxy.autoscaling: targetCPUUtilization is null and metrics empty: set one" -}}
+{{- end -}}
+{{- end -}}
 {{- $interval := $haproxy.agent.reloadInterval -}}
 {{- if gt (include "haptic.seconds" $interval | float64) 60.0 -}}
 {{- fail (printf "haproxy.agent.reloadInterval is %s: the agent takes 60s at most" $interval) -}}

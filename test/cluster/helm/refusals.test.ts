@@ -30,6 +30,15 @@ const cases: readonly { readonly sets: readonly string[]; readonly says: readonl
   { sets: ["haproxy.ports.http=5555"], says: ["haproxy.agent.port", "haproxy.ports.http", "5555"] },
   { sets: ["haproxy.agent.metricsPort=8404"], says: ["haproxy.agent.metricsPort", "haproxy.ports.status", "8404"] },
   { sets: ["haproxy.agent.oldWorkersMemory=lots"], says: ["oldWorkersMemory", "'lots'"] },
+  { sets: ["haproxy.autoscaling.enabled=true", "haproxy.kind=DaemonSet"], says: ["haproxy.autoscaling", "DaemonSet"] },
+  {
+    sets: ["haproxy.autoscaling.enabled=true", "haproxy.autoscaling.minReplicas=11"],
+    says: ["minReplicas is 11", "10"],
+  },
+  {
+    sets: ["haproxy.autoscaling.enabled=true", "haproxy.autoscaling.targetCPUUtilization=null"],
+    says: ["targetCPUUtilization is null", "metrics empty"],
+  },
   { sets: ["controller.healthPort=9090"], says: ["controller.healthPort", "controller.metricsPort", "9090"] },
   {
     sets: ["haproxy.service.http.enabled=false", "haproxy.service.https.enabled=false"],

@@ -15,6 +15,21 @@ export const foreignKinds: readonly { readonly group: string; readonly kind: str
 export const variants: readonly Variant[] = [
   { name: "its own values", sets: [] },
   {
+    name: "as many HAProxy pods as traffic wants, and files of one's own",
+    sets: [
+      "haproxy.autoscaling.enabled=true",
+      "haproxy.autoscaling.behavior.scaleDown.stabilizationWindowSeconds=600",
+      "haproxy.autoscaling.metrics[0].type=Resource",
+      "haproxy.autoscaling.metrics[0].resource.name=memory",
+      "haproxy.autoscaling.metrics[0].resource.target.type=Utilization",
+      "haproxy.autoscaling.metrics[0].resource.target.averageUtilization=80",
+      "haproxy.extraVolumes[0].name=lua",
+      "haproxy.extraVolumes[0].configMap.name=lua",
+      "haproxy.extraVolumeMounts[0].name=lua",
+      "haproxy.extraVolumeMounts[0].mountPath=/usr/local/share/lua",
+    ],
+  },
+  {
     name: "a DaemonSet on the nodes' ports",
     sets: [
       "haproxy.kind=DaemonSet",
