@@ -24,7 +24,7 @@ const test = needing(
       ? "needs Chromium: apt-get install chromium"
       : undefined,
 );
-/** Where pictures go; unset = none are taken. */
+/** Where pictures go (`npm run pictures`: those of the docs); unset = none are taken. */
 const pictures = process.env["HAPTIC_PICTURES"];
 const SECRET = "planted-5ecret-value";
 
@@ -101,13 +101,19 @@ async function picture(name: string, of: Page, { stay = false, stir = true } = {
   if (pictures === undefined) return;
   mkdirSync(pictures, { recursive: true });
   if (!stay) await of.evaluate("window.scrollTo(0, 0)");
+  // What it points at would be drawn as pointed at.
+  await of.mouse.move(0, 0);
   for (const replicas of stir ? [5, 3, 6, 2, 4] : []) {
     scale(replicas);
     await of.waitForTimeout(700);
   }
   if (stir) {
+    const newest = async (): Promise<unknown> => of.evaluate("document.querySelector('#lives li')?.dataset.id");
+    const before = await newest();
     scale(3);
-    await of.waitForTimeout(300);
+    // What has just happened is lit for a moment.
+    for (let left = 50; left > 0 && (await newest()) === before; left -= 1) await of.waitForTimeout(40);
+    await of.waitForTimeout(150);
   }
   await of.screenshot({ path: join(pictures, `${name}.png`) });
 }
@@ -230,7 +236,7 @@ test("components and edges light as events pass, and states that last no time ar
     await until(mark, `window.seen.has(${JSON.stringify(mark)})`);
   assert.equal(complaints, []);
   await picture("live-laptop", page);
-  await page.locator("#actors button", { hasText: "renderGate" }).click();
+  await page.locator("#actors button", { hasText: "coordinator" }).click();
   await page.locator("#chartsTitle").scrollIntoViewIfNeeded();
   await page.evaluate('document.getElementById("chartsTitle").scrollIntoView()');
   await picture("live-charts", page, { stay: true });
@@ -305,7 +311,6 @@ test("the leader is killed: the other's components light as soon as it has the L
     await other.locator('[data-component="coordinator"].absent').count(),
     "what belongs to a term is not there",
   );
-  await picture("live-follower", other, { stir: false });
   // In the page's own time: the poll of a busy test runner would count in.
   await other.evaluate(`
     window.litAt = 0;

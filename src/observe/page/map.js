@@ -6,7 +6,7 @@ import { edges, nodes } from "./map-data.js";
 /** @typedef {{ name: string, machine: string, parent: string, states: string[], passed: string[], edges: string[], steps: number, heard: string[] }} Actor */
 
 const WIDE = { width: 132, height: 54, left: 8, top: 8, stepX: 162, stepY: 88 };
-const TALL = { width: 158, height: 50, left: 6, top: 6, stepX: 190, stepY: 74 };
+const TALL = { width: 158, height: 50, left: 13, top: 6, stepX: 190, stepY: 74 };
 
 export class ComponentMap {
   /** @param {HTMLElement} place @param {(machine: string) => void} onChoose */
