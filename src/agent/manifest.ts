@@ -1,8 +1,7 @@
 /** Is what came a manifest within the limits? Types, numbers and paths; the fence and the digests come later. */
 import { AgentRequestError } from "../errors.ts";
-import type { Op } from "../plan/ops.ts";
 import { IDENTITY_VERSION, LIMITS, type BlockRef, type Manifest, type ManifestFile, type Token } from "./api.ts";
-import { AGENT_OPS_34 } from "./capabilities.ts";
+import { checkOp } from "./manifest-ops.ts";
 import { checkPath, checkPathSet } from "./paths.ts";
 
 const KINDS = new Set(["config", "map", "cert", "ca", "crtlist", "general"]);
@@ -20,24 +19,27 @@ const isRecord = (value: unknown): boolean => typeof value === "object" && value
 const isToken = (value: Token | undefined): boolean => isCount(value?.leader_epoch) && isCount(value?.render_seq);
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
+/** One line of at most 256 characters. */
+// oxlint-disable-next-line no-control-regex
+const PLAN_ID = /^[^\u0000-\u001f\u007f]{0,256}$/;
+const isPlanId = (value: unknown): boolean => typeof value === "string" && PLAN_ID.test(value);
+
 /** @throws AgentRequestError naming the field. */
 export function checkManifest(manifest: Manifest, reserved: ReadonlySet<string>): void {
-  need(typeof manifest === "object" && manifest !== null, "not an object");
+  need(typeof manifest === "object" && manifest !== null && !Array.isArray(manifest), "not an object");
   need(
     manifest.identity_version === IDENTITY_VERSION,
     `identity_version ${manifest.identity_version} is not known here`,
   );
   need(MODES.has(manifest.mode), `mode ${JSON.stringify(manifest.mode)} is not known here`);
-  need(
-    typeof manifest.plan_id === "string" && manifest.plan_id !== "" && manifest.plan_id.length <= 256,
-    "plan_id is missing",
-  );
-  need(typeof manifest.expected_prev_plan_id === "string", "expected_prev_plan_id is missing");
+  need(isCount(manifest.plan_schema_version), "plan_schema_version is not a whole number");
+  need(isPlanId(manifest.plan_id) && manifest.plan_id !== "", "plan_id is missing or no plain text");
+  need(isPlanId(manifest.expected_prev_plan_id), "expected_prev_plan_id is missing or no plain text");
   need(isToken(manifest.token), "token is not two whole numbers");
   if (manifest.expected_prev_token !== undefined)
     need(isToken(manifest.expected_prev_token), "expected_prev_token is not two whole numbers");
   for (const field of ["expected_worker_ops_plan_id", "worker_ops_plan_id", "validated_plan_id"] as const)
-    need(manifest[field] === undefined || typeof manifest[field] === "string", `${field} is not a text`);
+    need(manifest[field] === undefined || isPlanId(manifest[field]), `${field} is no plain text`);
   need(Array.isArray(manifest.ops) && Array.isArray(manifest.in_place_ops), "ops and in_place_ops are not lists");
   need(
     manifest.ops.length + manifest.in_place_ops.length <= LIMITS.opsPerBatch,
@@ -47,8 +49,8 @@ export function checkManifest(manifest: Manifest, reserved: ReadonlySet<string>)
     manifest.files === undefined || (manifest.changed === undefined && manifest.removed === undefined),
     "files and changed/removed exclude each other",
   );
-  const files = manifest.files ?? manifest.changed ?? [];
-  const removed = manifest.removed ?? [];
+  const { changed = [], removed = [] } = manifest;
+  const files = manifest.files === undefined ? changed : manifest.files;
   need(Array.isArray(files) && Array.isArray(removed), "files, changed and removed are not lists");
   need(files.length + removed.length <= LIMITS.files, `more than ${LIMITS.files} files`);
   for (const file of files) checkFile(file, reserved);
@@ -60,7 +62,7 @@ export function checkManifest(manifest: Manifest, reserved: ReadonlySet<string>)
 }
 
 function checkFile(file: ManifestFile, reserved: ReadonlySet<string>): void {
-  need(typeof file === "object" && file !== null, "a file is not an object");
+  need(isRecord(file) && !Array.isArray(file), "a file is not an object");
   checkPath(file.path, reserved);
   need(KINDS.has(file.kind), `${file.path}: kind ${JSON.stringify(file.kind)} is not known here`);
   need(HEX64.test(file.digest), `${file.path}: digest is not SHA-256 in hex`);
@@ -89,14 +91,4 @@ function checkBlocks(path: string, blocks: readonly BlockRef[]): void {
       `${path}: a block is not digest and size`,
     );
   }
-}
-
-/** Path, key and value that become words of a command are judged where the command is written. */
-function checkOp(op: Op, reserved: ReadonlySet<string>): void {
-  need(typeof op === "object" && op !== null, "an operation is not an object");
-  need(AGENT_OPS_34.includes(op.kind), `operation ${JSON.stringify(op.kind)} is not built here`);
-  if (op.path !== undefined) checkPath(op.path, reserved);
-  if (op.cert !== undefined) checkPath(op.cert, reserved);
-  if (op.timeout_ms !== undefined)
-    need(isCount(op.timeout_ms) && op.timeout_ms <= LIMITS.waitBudgetMs, "timeout_ms is out of range");
 }

@@ -61,9 +61,8 @@ class PartSink {
       return;
     }
     if (this.#file === undefined) {
-      this.#path = this.#body.options.stagingPath();
+      [this.#path, this.#file] = await openNew(this.#body.options.stagingPath);
       this.#body.staged.push(this.#path);
-      this.#file = await open(this.#path, "w", 0o600);
       for (const kept of this.#chunks.splice(0)) await this.#file.write(kept);
     }
     await this.#file.write(chunk);
@@ -80,6 +79,18 @@ class PartSink {
 
   async abandon(): Promise<void> {
     await this.#file?.close();
+  }
+}
+
+/** A link or file that somebody laid there is neither followed nor written over. */
+async function openNew(nextPath: () => string): Promise<[path: string, file: FileHandle]> {
+  for (let tries = 0; ; tries++) {
+    const path = nextPath();
+    try {
+      return [path, await open(path, "wx", 0o600)];
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || tries === 100) throw error;
+    }
   }
 }
 
@@ -156,8 +167,9 @@ export async function readApplyBody(request: IncomingMessage, options: BodyOptio
       }
       const last = rest[after] === 0x2d && rest[after + 1] === 0x2d;
       const headerEnd = last ? after + 2 : rest.indexOf("\r\n\r\n", after);
+      if ((headerEnd < 0 ? rest.length : headerEnd) - after > HEADER_BYTES)
+        throw new AgentRequestError("a part's header is too long");
       if (headerEnd < 0) {
-        if (rest.length - after > HEADER_BYTES) throw new AgentRequestError("a part's header is too long");
         if (sink !== undefined && at > 0) await sink.write(rest.subarray(0, at));
         rest = rest.subarray(at);
         return;
@@ -199,6 +211,7 @@ export async function readApplyBody(request: IncomingMessage, options: BodyOptio
       }
     }
     if (!closed || manifest === undefined) throw new AgentRequestError("the body ends before its last part");
+    checkParts(manifest, parts);
     return { manifest, parts, plan };
   } catch (error) {
     await abandon();
@@ -222,6 +235,15 @@ function readWhole(request: IncomingMessage, size: number): Promise<Buffer> {
     request.on("error", reject);
     request.on("close", () => reject(new AgentRequestError("the connection ended before the body did")));
   });
+}
+
+/** Content that belongs to no file would be dropped in silence. */
+function checkParts(manifest: Manifest, parts: ReadonlyMap<string, Part>): void {
+  if (parts.size === 0) return;
+  const named = new Set((manifest.files ?? manifest.changed ?? []).map((file) => file.path));
+  for (const path of parts.keys())
+    if (!named.has(path))
+      throw new AgentRequestError(`part ${JSON.stringify(path)} is of no file that the manifest names`);
 }
 
 function parseField(header: string): Field {

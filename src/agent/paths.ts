@@ -20,6 +20,7 @@ export function checkPath(path: string, reserved: ReadonlySet<string> = new Set(
     throw new AgentRequestError(`path ${JSON.stringify(path.slice(0, 300))}: ${why}`);
   };
   if (path === "") refuse("empty");
+  if (!path.isWellFormed()) refuse("is no Unicode text");
   if (Buffer.byteLength(path) >= LIMITS.pathBytes) refuse(`not shorter than ${LIMITS.pathBytes} bytes`);
   if (path.startsWith("/")) refuse("not relative");
   // oxlint-disable-next-line no-control-regex

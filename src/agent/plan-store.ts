@@ -1,10 +1,11 @@
 /** The controller's own plan, kept for it as an opaque blob: a new leader reads there what the pod holds. */
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 
 /** The file holds the plan's id, a line feed, and the blob. */
 export class PlanStore {
   readonly #path: string;
   #planId: string | undefined;
+  #stored = 0;
 
   constructor(path: string) {
     this.#path = path;
@@ -22,9 +23,17 @@ export class PlanStore {
   }
 
   async store(planId: string, blob: Uint8Array): Promise<void> {
-    const next = `${this.#path}.new`;
-    await writeFile(next, Buffer.concat([Buffer.from(`${planId}\n`), blob]), { mode: 0o600 });
-    await rename(next, this.#path);
+    this.#stored += 1;
+    // Two that come at once do not mix, and a link that somebody laid there is not followed.
+    const next = `${this.#path}.${this.#stored}.new`;
+    await rm(next, { force: true });
+    try {
+      await writeFile(next, Buffer.concat([Buffer.from(`${planId}\n`), blob]), { mode: 0o600, flag: "wx" });
+      await rename(next, this.#path);
+    } catch (error) {
+      await rm(next, { force: true }).catch(() => undefined);
+      throw error;
+    }
     this.#planId = planId;
   }
 

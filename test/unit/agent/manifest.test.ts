@@ -57,6 +57,17 @@ const wrong: Record<string, object> = {
   "a removed path that is a number": { removed: [5] },
   "a removed path that is null": { removed: [null] },
   "an operation's path that is a number": { ops: [{ kind: "map_add", path: 5, key: "a", value: "b" }] },
+  "files that are null": { changed: undefined, removed: undefined, files: null },
+  "a path that is no Unicode": { removed: ["maps/\ud800"] },
+  "a plan of two lines": { plan_id: "a\nb" },
+  "no version of its plan": { plan_schema_version: undefined },
+  "an operation without its server": { ops: [{ kind: "server_enable", backend: "b" }] },
+  "an operation whose words are a number": {
+    ops: [{ kind: "server_add", backend: "b", server: "s", address: "::1", keywords: 5 }],
+  },
+  "an operation whose weight is a text": {
+    in_place_ops: [{ kind: "server_set_weight", backend: "b", server: "s", weight: "1" }],
+  },
   "a previous token that is null": { expected_prev_token: null },
   "a previous token that is a text": { expected_prev_token: "1" },
   "a worker's plan that is a number": { expected_worker_ops_plan_id: 7 },

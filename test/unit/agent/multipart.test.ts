@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,8 @@ const dir = mkdtempSync(join(tmpdir(), "haptic-multipart-"));
 test.after(() => rmSync(dir, { recursive: true, force: true }));
 
 const manifest = { plan_id: "p" } as Manifest;
+const naming = (paths: Iterable<string>): Manifest =>
+  ({ ...manifest, changed: [...paths].map((path) => ({ path })) }) as Manifest;
 let staged = 0;
 
 /** A request whose body comes in chunks cut at the given places; a small one whose length is declared is read whole. */
@@ -51,9 +53,9 @@ test("what the client writes the agent reads, however the network cuts it", asyn
       fc.boolean(),
       async (contents, plan, cuts, declared) => {
         const parts = new Map(contents.map((blocks, i) => [`maps/${i}.map`, blocks]));
-        const { body, contentType } = encodeApply(manifest, parts, plan ?? undefined);
+        const { body, contentType } = encodeApply(naming(parts.keys()), parts, plan ?? undefined);
         const got = await read(body, contentType, cuts, undefined, declared);
-        assert.equal(got.manifest, manifest);
+        assert.equal(got.manifest, naming(parts.keys()));
         assert.equal([...got.parts.keys()], [...parts.keys()]);
         for (const [path, blocks] of parts)
           assert.ok(bytesOf(got.parts.get(path))!.equals(Buffer.concat(blocks)), path);
@@ -65,7 +67,7 @@ test("what the client writes the agent reads, however the network cuts it", asyn
 
 test("line breaks and dashes inside a part are content", async () => {
   const tricky = Buffer.from("\r\n--\r\n\r\n----\r\n--x--\r\n");
-  const { body, contentType } = encodeApply(manifest, new Map([["a", [tricky]]]));
+  const { body, contentType } = encodeApply(naming(["a"]), new Map([["a", [tricky]]]));
   for (let cut = 0; cut < body.length; cut++)
     for (const declared of [true, false])
       assert.ok(bytesOf((await read(body, contentType, [cut], undefined, declared)).parts.get("a"))!.equals(tricky));
@@ -74,7 +76,7 @@ test("line breaks and dashes inside a part are content", async () => {
 test("a large part goes to a staged file, a small one stays in memory", async () => {
   const large = Buffer.alloc(3 * 1024 * 1024, 0x61);
   const { body, contentType } = encodeApply(
-    manifest,
+    naming(["large", "small"]),
     new Map([
       ["large", [large]],
       ["small", [Buffer.from("x")]],
@@ -88,6 +90,31 @@ test("a large part goes to a staged file, a small one stays in memory", async ()
   const part = got.parts.get("large")!;
   assert.ok("path" in part && readFileSync(part.path).equals(large));
   assert.ok("bytes" in got.parts.get("small")!);
+});
+
+test("content of a file that the manifest does not name is refused by its name, and so is a header without end", async () => {
+  const { body, contentType } = encodeApply(naming(["a"]), new Map([["b", [Buffer.alloc(3 * 1024 * 1024)]]]));
+  const long = encodeApply(naming(["a"]), new Map([["x".repeat(5_000), [Buffer.from("x")]]]));
+  const before = readdirSync(dir).length;
+  for (const [sent, type, words] of [
+    [body, contentType, 'part "b" is of no file'],
+    [long.body, long.contentType, "header is too long"],
+  ] as const)
+    await read(sent, type).then(
+      () => assert.unreachable("taken"),
+      (error: Error) => assert.match(error.message, words),
+    );
+  assert.is(readdirSync(dir).length, before);
+});
+
+test("an upload goes to a new file: a link that lies where it would go is passed over", async () => {
+  const target = join(dir, "not-the-agents");
+  writeFileSync(target, "as it was");
+  symlinkSync(target, join(dir, String(staged + 1)));
+  const { body, contentType } = encodeApply(naming(["a"]), new Map([["a", [Buffer.alloc(3 * 1024 * 1024)]]]));
+  const part = (await read(body, contentType)).parts.get("a")!;
+  assert.ok("path" in part && part.path === join(dir, String(staged)));
+  assert.is(readFileSync(target, "utf8"), "as it was");
 });
 
 test("the manifest is looked at before any file's bytes are kept", async () => {
