@@ -2,9 +2,10 @@
  * The command table. Each sub-command is a file of its own in cli/, loaded only when it is asked for, so that
  * `haptic version` does not pay for the controller's packages.
  */
+import { errorText } from "./cli/report.ts";
 import { endAtSignals } from "./cli/signals.ts";
 import type { Command } from "./cli/types.ts";
-import { HapticError, UnknownCommandError, UsageError } from "./errors.ts";
+import { UnknownCommandError, UsageError } from "./errors.ts";
 
 interface Entry {
   readonly summary: string;
@@ -16,6 +17,10 @@ const commands: Readonly<Record<string, Entry>> = {
   agent: { summary: "run the agent beside HAProxy, or ask it for its state", load: () => import("./cli/agent.ts") },
   dev: { summary: "the whole product on this machine, with no cluster", load: () => import("./cli/dev.ts") },
   render: { summary: "render a configuration from files, without a cluster", load: () => import("./cli/render.ts") },
+  diff: {
+    summary: "what a change would ask of HAProxy: at run time, or a reload and why",
+    load: () => import("./cli/diff.ts"),
+  },
   template: {
     summary: "evaluate an expression or a file of the template language",
     load: () => import("./cli/template.ts"),
@@ -93,17 +98,6 @@ async function main(argv: readonly string[]): Promise<number> {
   return command.run(rest);
 }
 
-/** One line for an error of ours (with its hint); the stack only for what nobody foresaw. */
-function report(error: unknown): void {
-  if (error instanceof HapticError) {
-    process.stderr.write(
-      `haptic: ${error.message} (${error.code})\n${error.hint === undefined ? "" : `  ${error.hint}\n`}`,
-    );
-  } else {
-    process.stderr.write(`haptic: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  }
-}
-
 // Whoever started us holds a channel whose closing tells that it is gone, also when it was killed: then end in order too.
 if (process.channel !== undefined) {
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
@@ -115,6 +109,6 @@ if (process.pid === 1) endAtSignals();
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  report(error);
+  process.stderr.write(errorText(error));
   process.exitCode = error instanceof UnknownCommandError || error instanceof UsageError ? 2 : 1;
 }

@@ -21,6 +21,7 @@ import type { ApplyResult } from "./api.ts";
 
 export { agentPaths, type AgentPaths, type PathFlags } from "./options.ts";
 export { prepareStart, type Prepared, type PrepareOptions } from "./prepare.ts";
+export { AGENT_OPS_30, AGENT_OPS_34 } from "./capabilities.ts";
 export { askAgent } from "./local.ts";
 export { drain, type Drained } from "./drain.ts";
 
@@ -177,7 +178,8 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
     });
     lock.serve(async (method, url) => {
       if (method === "GET" && url.pathname === "/state") {
-        return readState({ verify: url.searchParams.get("verify") === "1", plan: false });
+        const asked = (name: string): boolean => url.searchParams.get(name) === "1";
+        return readState({ verify: asked("verify"), plan: asked("plan") });
       }
       if (method === "GET" && url.pathname === "/health") return { status: 200, body: { ok: true, ready } };
       if (method === "POST" && url.pathname === "/start") {

@@ -40,6 +40,7 @@ const usage = `Usage: haptic agent [flags]            serve until SIGTERM, SIGUS
   --removal-grace TIME         for running requests of removed servers, to 60s (10s)
   --haproxy PATH               prepare: the haproxy binary             (haproxy)
   --verify                     state: hash the files and ask the worker again
+  --plan                       state: with the stored plan, for \`haptic diff --state\`
 `;
 
 const flagTypes = {
@@ -63,6 +64,7 @@ const flagTypes = {
   "removal-grace": { type: "string" },
   haproxy: { type: "string" },
   verify: { type: "boolean" },
+  plan: { type: "boolean" },
 } as const;
 
 const MINUTE = 60_000;
@@ -114,7 +116,10 @@ export const command: Command = {
       ...(flags["drain-socket"] === undefined ? {} : { drainSocket: flags["drain-socket"] }),
     };
     const paths = agentPaths(pathFlags);
-    if (verb === "state") return ask(paths, flags.verify === true ? "/state?verify=1" : "/state");
+    if (verb === "state") {
+      const asked = (["verify", "plan"] as const).filter((name) => flags[name] === true);
+      return ask(paths, `/state?${asked.map((name) => `${name}=1`).join("&")}`);
+    }
     if (verb === "health") return ask(paths, "/health");
     const timing = drainTiming(flags);
     if (verb === "drain") {

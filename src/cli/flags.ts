@@ -20,6 +20,28 @@ export function readFlags<O extends Options>(
   }
 }
 
+/** Like {@link readFlags}, with words that belong to no flag. */
+export function readWords<O extends Options>(
+  command: string,
+  argv: readonly string[],
+  options: O,
+): {
+  readonly values: ReturnType<
+    typeof parseArgs<{ args: string[]; options: O; strict: true; allowPositionals: true }>
+  >["values"];
+  readonly words: readonly string[];
+} {
+  try {
+    const { values, positionals } = parseArgs({ args: [...argv], options, strict: true, allowPositionals: true });
+    return { values, words: positionals };
+  } catch (error) {
+    throw new UsageError(
+      error instanceof Error ? error.message : String(error),
+      `\`haptic help ${command}\` lists its flags`,
+    );
+  }
+}
+
 /** A whole number in a range; `name` is the flag as the user wrote it. */
 export function wholeNumber(name: string, text: string, range: { readonly min: number; readonly max: number }): number {
   const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;

@@ -1,19 +1,7 @@
 /** `haptic render`: a whole configuration, rendered from files without a cluster. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import {
-  type ConfigTemplate,
-  dataplaneOf,
-  type HAProxyTemplateConfig,
-  type HAProxyTemplateLibrary,
-  judge,
-  loadFiles,
-  MAIN_TEMPLATE,
-  objectName,
-  toTemplateSources,
-  watchSpecs,
-  type WatchSpec,
-} from "../config/index.ts";
+import { dataplaneOf, MAIN_TEMPLATE, watchSpecs } from "../config/index.ts";
 import { HaproxyNotFoundError, UsageError } from "../errors.ts";
 import {
   capabilitiesOf,
@@ -32,21 +20,11 @@ import {
   type RenderResult,
   type RenderServiceOptions,
 } from "../render/index.ts";
-import type { KubeObject } from "../stores/index.ts";
 import { Profile } from "../templating/index.ts";
 import { explained, type ExplainedFile, explainedText } from "./explain-lines.ts";
 import { readFlags } from "./flags.ts";
-import {
-  listing,
-  ofConfig,
-  ofFile,
-  ofTemplate,
-  type OutputForm,
-  outputForm,
-  printJson,
-  type ReportedProblem,
-  say,
-} from "./problems.ts";
+import { load, type Loaded, PODS, podsWatch } from "./loading.ts";
+import { listing, ofTemplate, type OutputForm, outputForm, printJson, type ReportedProblem, say } from "./problems.ts";
 import { fillStores } from "./resources.ts";
 import { schemaPaths, schemasIn } from "./schemas.ts";
 import type { Command } from "./types.ts";
@@ -91,48 +69,8 @@ const flagTypes = {
   output: { type: "string", short: "o" },
 } as const;
 
-const CONFIG = "HAProxyTemplateConfig";
-const LIBRARY = "HAProxyTemplateLibrary";
 /** Rows of a profile that are printed. */
 const TOP = 20;
-/** Alias of HAProxy's own pods; no alias of a specification has it. */
-const PODS = "haproxy-pods";
-
-interface Loaded {
-  readonly config: HAProxyTemplateConfig;
-  readonly sources: readonly ConfigTemplate[];
-  readonly spec: HAProxyTemplateConfig["spec"];
-  readonly objects: readonly KubeObject[];
-  readonly warnings: readonly ReportedProblem[];
-}
-
-function load(paths: readonly string[], resources: readonly string[]): Loaded | readonly ReportedProblem[] {
-  const loaded = loadFiles([...paths, ...resources]);
-  if (loaded.problems.length > 0) return loaded.problems.map(ofConfig);
-  const configs = loaded.objects.filter(({ object }) => object.kind === CONFIG);
-  const [first, second] = configs;
-  if (first === undefined) return [ofFile(paths.join(", "), `holds no ${CONFIG}`)];
-  if (second !== undefined) {
-    const { file, line } = second.position;
-    return [ofFile(file, `a second ${CONFIG}: ${objectName(second.object)}`, line)];
-  }
-  const config = first.object as HAProxyTemplateConfig;
-  const libraries = loaded.objects.filter(({ object }) => object.kind === LIBRARY).map(({ object }) => object);
-  const judged = judge(config, libraries as readonly KubeObject[] as readonly HAProxyTemplateLibrary[]);
-  if (!("assembled" in judged)) return [ofFile(first.position.file, judged.message, first.position.line)];
-  if (judged.problems.length > 0) {
-    // Problems of the object as a whole have at least its place.
-    return judged.problems.map((problem) => ofConfig({ position: first.position, ...problem }));
-  }
-  return {
-    config,
-    sources: toTemplateSources(judged.assembled, loaded.objects),
-    spec: judged.assembled.spec,
-    objects: loaded.objects.map(({ object }) => object).filter(({ kind }) => kind !== CONFIG && kind !== LIBRARY),
-    warnings: judged.warnings.map(ofConfig),
-  };
-}
-
 /** The configuration with one snippet in the place of haproxy.cfg, and nothing else to render. */
 function onlySnippet({ spec, sources }: Loaded, name: string): Pick<Loaded, "spec" | "sources"> {
   const known = Object.keys(spec.templateSnippets ?? {});
@@ -149,20 +87,6 @@ function onlySnippet({ spec, sources }: Loaded, name: string): Pick<Loaded, "spe
   return {
     spec: rest,
     sources: sources.map((source) => (source === main ? { name: source.name, text, origin: source.origin } : source)),
-  };
-}
-
-function podsWatch(config: HAProxyTemplateConfig): WatchSpec {
-  return {
-    alias: PODS,
-    target: { apiVersion: "v1", resource: "pods" },
-    indexBy: ["metadata.namespace", "metadata.name"],
-    ignoreFields: ["metadata.managedFields"],
-    labelSelector: Object.entries(config.spec.podSelector?.matchLabels ?? {})
-      .map(([key, value]) => `${key}=${value}`)
-      .join(","),
-    fieldSelector: "",
-    debounceMs: 0,
   };
 }
 

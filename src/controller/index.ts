@@ -21,6 +21,8 @@ export type { Bus, BusMetrics } from "./bus.ts";
 export type { BusEvent, BusEventOf, BusEventType } from "./events.ts";
 export { createController, type ControllerCore } from "./core.ts";
 export type { ControllerPorts, Log } from "./ports.ts";
+export { type PodState, podStateOf } from "./manifest.ts";
+export { readResourceSchemas } from "./resource-schemas.ts";
 export type { AgentConnect, AgentPort, ApplyAnswer, ApplyPart } from "./agent-port.ts";
 
 export interface ControllerOptions {

@@ -91,6 +91,8 @@ export function row(life, nameOf, onFollow) {
       ` ${pod.mode}${pod.tookMs === undefined ? "" : ` ${ms(pod.tookMs)}`}`,
     ),
   );
+  // Why it reloads, once, however many pods do.
+  const why = [...new Set(life.pods.flatMap(({ reasons }) => reasons))].map((text) => make("small", { text }));
   return make(
     "li",
     { data: { id: life.id, state: life.state } },
@@ -102,6 +104,7 @@ export function row(life, nameOf, onFollow) {
       make("code", { text: life.id }),
       make("span", { text: details.join(" · ") }),
       make("ul", { class: "modes" }, ...pods),
+      ...why,
     ),
   );
 }

@@ -1,0 +1,205 @@
+/** The two sides of `haptic diff`: what files, a cluster or a pod say, as plans. */
+import { readFileSync } from "node:fs";
+import type { AgentState } from "../agent/api.ts";
+import { type AgentClientOptions, createAgentClient } from "../agent/client.ts";
+import {
+  dataplaneOf,
+  type HAProxyTemplateConfig,
+  type HAProxyTemplateLibrary,
+  judge,
+  toTemplateSources,
+  watchSpecs,
+  type WatchSpec,
+} from "../config/index.ts";
+import { type PodState, podStateOf, readResourceSchemas } from "../controller/index.ts";
+import { AgentClientError, UsageError } from "../errors.ts";
+import { capabilitiesOf } from "../haproxy/index.ts";
+import type { KubeClient } from "../kube/index.ts";
+import { decodePlan, type RenderPlan } from "../plan/index.ts";
+import { createRenderService } from "../render/index.ts";
+import { createStoreSet, type KubeObject, ObjectStore, type StoreSet } from "../stores/index.ts";
+import type { Schemas } from "../templating/index.ts";
+import { type Loaded, PODS, podsWatch } from "./loading.ts";
+import { ofConfig, ofTemplate, type ReportedProblem } from "./problems.ts";
+import { fillStores } from "./resources.ts";
+
+/** One side: how it is called, and what it comes to for a version of HAProxy. */
+export interface Side {
+  readonly name: string;
+  readonly plan: (haproxy: string) => Promise<RenderPlan | undefined>;
+  /** What a reader should know of it. */
+  readonly notes: Set<string>;
+}
+
+/** What is wrong with a side: it has no plan. */
+export class SideProblems extends Error {
+  readonly problems: readonly ReportedProblem[];
+
+  constructor(problems: readonly ReportedProblem[]) {
+    super("a side cannot be rendered");
+    this.problems = problems;
+  }
+}
+
+const API_VERSION = "haproxy-haptic.org/v1alpha1";
+const never = new AbortController().signal;
+
+export function fileSide(name: string, loaded: Loaded, schemas?: Schemas): Side {
+  const { config, spec, objects } = loaded;
+  const namespace = config.metadata.namespace ?? "default";
+  const { stores, notes } = fillStores({ watches: [...watchSpecs(spec), podsWatch(config)], objects, namespace });
+  return renderedSide(
+    name,
+    loaded,
+    stores,
+    notes.map((note) => `left out: ${note}`),
+    schemas,
+  );
+}
+
+function renderedSide(
+  name: string,
+  { config, spec, sources }: Pick<Loaded, "config" | "spec" | "sources">,
+  stores: StoreSet,
+  first: readonly string[],
+  schemas: Schemas | undefined,
+): Side {
+  const notes = new Set(first);
+  const plan = async (haproxy: string): Promise<RenderPlan | undefined> => {
+    const { service, problems } = createRenderService({
+      spec,
+      sources,
+      dataplane: dataplaneOf(config.spec),
+      ...(schemas !== undefined && { schemas }),
+    });
+    if (problems.length > 0) throw new SideProblems(problems.map(ofTemplate));
+    const snapshot = stores.snapshot();
+    const outcome = await service.render(
+      {
+        snapshot,
+        haproxyPods: snapshot.alias(PODS),
+        capabilities: capabilitiesOf(haproxy),
+        renderMode: "reconcile",
+      },
+      never,
+    );
+    for (const { source, id, problem } of outcome.isolated)
+      notes.add(`not rendered: ${source} ${id}: ${problem.message}`);
+    if (outcome.result === undefined) throw new SideProblems(outcome.problems.map(ofTemplate));
+    return outcome.result.plan;
+  };
+  return { name, plan, notes };
+}
+
+/** The configuration of a cluster and the objects that it watches; each kind is listed once for both sides. */
+export class ClusterSides {
+  readonly #kube: KubeClient;
+  readonly #namespace: string;
+  readonly #lists = new Map<string, Promise<readonly KubeObject[]>>();
+
+  constructor(kube: KubeClient, namespace: string) {
+    this.#kube = kube;
+    this.#namespace = namespace;
+  }
+
+  async libraries(): Promise<readonly HAProxyTemplateLibrary[]> {
+    const { items } = await this.#kube.list(this.#target("haproxytemplatelibraries"));
+    return items as readonly KubeObject[] as readonly HAProxyTemplateLibrary[];
+  }
+
+  /** What the live configuration comes to. */
+  async live(name: string, libraries: readonly HAProxyTemplateLibrary[]): Promise<Side> {
+    const config = (await this.#kube.get(this.#target("haproxytemplateconfigs"), name)) as HAProxyTemplateConfig;
+    const judged = judge(config, libraries);
+    if (!("assembled" in judged))
+      throw new SideProblems([{ code: "HAPTIC_E_CONFIG_INVALID", message: judged.message, text: judged.message }]);
+    if (judged.problems.length > 0) throw new SideProblems(judged.problems.map(ofConfig));
+    const side = await this.edited(`HAProxyTemplateConfig ${this.#namespace}/${name}`, {
+      config,
+      spec: judged.assembled.spec,
+      sources: toTemplateSources(judged.assembled),
+    });
+    // Its status says when the cluster serves something older: the comparison is with what the object says.
+    const { validationStatus } = (config.status ?? {}) as { validationStatus?: string };
+    if (validationStatus === "Invalid")
+      side.notes.add(`${side.name} was refused: the cluster still serves the configuration before it`);
+    return side;
+  }
+
+  /** What a configuration would come to over the objects of the cluster. */
+  async edited(name: string, loaded: Pick<Loaded, "config" | "spec" | "sources">): Promise<Side> {
+    const stores = createStoreSet();
+    for (const watch of [...watchSpecs(loaded.spec), podsWatch(loaded.config)]) {
+      const store = new ObjectStore(watch, watch.target.apiVersion);
+      stores.attach(watch.alias, store);
+      for (const object of await this.#list(watch)) store.upsert(object);
+    }
+    const { schemas } = await readResourceSchemas(this.#kube, loaded.spec, never);
+    return renderedSide(name, loaded, stores, [], schemas);
+  }
+
+  #list({ alias, target, labelSelector, fieldSelector }: WatchSpec): Promise<readonly KubeObject[]> {
+    const where = alias === PODS ? { ...target, namespace: this.#namespace } : target;
+    const key = JSON.stringify([where, labelSelector, fieldSelector]);
+    let list = this.#lists.get(key);
+    if (list === undefined) {
+      const options = {
+        ...(labelSelector !== "" && { labelSelector }),
+        ...(fieldSelector !== "" && { fieldSelector }),
+      };
+      this.#lists.set(key, (list = this.#kube.list(where, options).then(({ items }) => items)));
+    }
+    return list;
+  }
+
+  #target(resource: string) {
+    return { apiVersion: API_VERSION, resource, namespace: this.#namespace };
+  }
+}
+
+/** A pod as its agent tells of it: the plan that it has applied, and what its worker can and holds. */
+export interface PodSide extends Side {
+  readonly state: PodState;
+}
+
+export async function agentSide(options: AgentClientOptions): Promise<PodSide> {
+  const client = createAgentClient(options);
+  try {
+    return await podSide(`the pod at ${options.url}`, await client.state({ plan: true }));
+  } catch (error) {
+    if (error instanceof AgentClientError && error.status === 0 && error.hint === undefined)
+      throw new AgentClientError(error.message, 0, {
+        cause: error,
+        hint: "--tls-dir holds tls.crt, tls.key and ca.crt of a controller; `haptic agent state --plan` in the pod needs none",
+      });
+    throw error;
+  } finally {
+    await client.close();
+  }
+}
+
+/** The output of `haptic agent state --plan`; `-` = standard input. */
+export async function stateSide(file: string): Promise<PodSide> {
+  let state: Partial<AgentState>;
+  try {
+    state = JSON.parse(readFileSync(file === "-" ? 0 : file, "utf8")) as Partial<AgentState>;
+  } catch (error) {
+    throw new UsageError(`--state: ${file} cannot be read: ${(error as Error).message}`);
+  }
+  if (typeof state.applied_plan_id !== "string" || !Array.isArray(state.agent_ops))
+    throw new UsageError(`--state: ${file} is not what \`haptic agent state --plan\` prints`);
+  return podSide(`the pod of ${file}`, state as AgentState);
+}
+
+async function podSide(name: string, state: AgentState): Promise<PodSide> {
+  const notes = new Set<string>();
+  const blob = state.applied_plan;
+  if (blob === undefined)
+    notes.add(
+      state.applied_plan_stored
+        ? `${name}: its plan is not in the state; print it with \`haptic agent state --plan\``
+        : `${name} has no stored plan: nothing is known of what it runs`,
+    );
+  const plan = blob === undefined ? undefined : await decodePlan(Buffer.from(blob, "base64"), async () => {});
+  return { name, plan: async () => plan, notes, state: podStateOf(state) };
+}
