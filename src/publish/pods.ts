@@ -60,6 +60,11 @@ export function fewReasons(reasons: readonly string[]): readonly string[] {
   return [...short.slice(0, MAX_REASONS - 1), `and ${short.length - MAX_REASONS + 1} more`];
 }
 
+/** Of a large fleet's reasons, which are mostly the same: the first, and how many more there are. */
+function firstReason(reasons: readonly string[]): readonly string[] {
+  return reasons.length < 2 ? reasons : [reasons[0]!, `and ${reasons.length - 1} more`];
+}
+
 const fresh = (): Outcome => ({
   appliedPlanID: "",
   mode: "",
@@ -172,7 +177,11 @@ export class PodBook {
       made.set(pod.name, entryOf(pod, this.#outcomes.get(pod.id), formerOf(pod), plans(pod.id), checksum));
     }
     const sorted = [...made.values()].sort((a, b) => (a.podName < b.podName ? -1 : 1)).slice(0, MAX_PODS);
-    if (Buffer.byteLength(JSON.stringify(sorted)) <= MAX_ENTRIES_BYTES) return sorted;
+    const fits = (entries: readonly DeployedToPod[]): boolean =>
+      Buffer.byteLength(JSON.stringify(entries)) <= MAX_ENTRIES_BYTES;
+    if (fits(sorted)) return sorted;
+    const first = sorted.map((entry) => ({ ...entry, reasons: firstReason(entry.reasons ?? []) }));
+    if (fits(first)) return first;
     return sorted.map(({ lastError, ...entry }) => ({
       ...entry,
       reasons: [],

@@ -77,4 +77,22 @@ test("bytes that are cut, changed or something else are refused", async () => {
   await refused(other);
 });
 
+test("who made a backend, and that a crt-list has no default certificate, are read back; the former is no part of the identity", async () => {
+  const trees = emptyTrees();
+  const backend = planBackend({ name: "a", servers: [], shape: "dynamic" }, "backend a\n");
+  const of = (origin: string): RenderPlan =>
+    assemblePlan({
+      ...trees,
+      backends: trees.backends.update(new Map([["a", { ...backend, origin }]])),
+      files: trees.files.update(
+        new Map([["l", { ...planFile("l", "crtlist", cutBlocks("a.pem a\n")), defaultFirst: false }]]),
+      ),
+    });
+  const made = of("Route ns/a");
+  assert.is(of("Route ns/b").id, made.id);
+  const read = await decodePlan((await encodePlan(made, pause)) as Buffer, pause);
+  assert.is(read.backends.get("a")?.origin, "Route ns/a");
+  assert.is(read.files.get("l")?.defaultFirst, false);
+});
+
 test.run();

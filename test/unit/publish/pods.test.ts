@@ -145,4 +145,20 @@ test("a large fleet of which much is to be said leaves room for the configuratio
   assert.ok(Buffer.byteLength(JSON.stringify(all)) < 200_000);
 });
 
+test("a large fleet keeps the first reason of each pod, and how many more there are", () => {
+  const names = Array.from({ length: 200 }, (_, at) => `p${100 + at}`);
+  const reasons = Array.from({ length: 8 }, (_, at) => `reason ${at} ${"x".repeat(200)}`);
+  const of = (count: number): readonly DeployedToPod[] => {
+    const made = book(...names.slice(0, count));
+    for (const name of names.slice(0, count)) {
+      made.answered({ pod: pod(name).id, planId: "p", mode: "reload", ok: true, reasons });
+      made.applied(pod(name).id, "p", "reload");
+    }
+    return entries(made);
+  };
+  assert.equal(of(20)[0]?.reasons, reasons);
+  assert.equal(of(200)[0]?.reasons, [reasons[0], "and 7 more"]);
+  assert.ok(Buffer.byteLength(JSON.stringify(of(200))) <= 120_000);
+});
+
 test.run();
