@@ -148,6 +148,8 @@ export class Holding {
       if (read.record.type === "done") this.#done.set(read.record.entry, read.record.worker);
     }
     if (!intact) this.#distrust(loaded.damaged);
+    // A kill came between the last fold and the cut.
+    else if (this.model.seq === this.tree.folded?.seq && records.length > 0) this.#cutJournal(this.#last);
     return { intact };
   }
 

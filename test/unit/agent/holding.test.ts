@@ -154,11 +154,20 @@ test("what was remembered of an entry for the next worker is forgotten once it i
   holding.take(entry, new Map());
   assert.equal(holding.doneBy(entry.seq), worker);
   assert.is(holding.unfolded.length, 1);
+  const journal = readFileSync(holding.tree.journalPath);
   await holding.fold();
   assert.is(holding.doneBy(entry.seq), undefined);
   assert.is(holding.unfolded.length, 0);
   assert.is(holding.journalLingers, false);
   holding.close();
+  // A kill between the fold and the cut of the journal.
+  writeFileSync(holding.tree.journalPath, journal);
+  const next = holdingAt(dir);
+  assert.equal(await next.recover(), { intact: true });
+  assert.is(next.model.planId, "p1");
+  assert.is(next.journalLingers, false);
+  assert.is(next.number(), entry.seq + 2, "numbers are not given twice");
+  next.close();
 });
 
 test.run();
