@@ -131,7 +131,9 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
     const readState = async (query: { verify: boolean; plan: boolean }): Promise<Answer> => {
       if (!holding.recovered) return { status: 503, body: { error: "the agent has not read its files yet" } };
       if (query.verify) {
-        await holding.fold().catch((error: unknown) => log.error({ err: error, what: "fold" }, "step failed"));
+        // Until the worker was brought to the claimed set the journal alone says what it lacks.
+        if (ready)
+          await holding.fold().catch((error: unknown) => log.error({ err: error, what: "fold" }, "step failed"));
         witness.checkFiles(holding, await holding.checkFiles());
         await holding.checkWorker();
       }
@@ -238,7 +240,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
         await drains?.close();
         server.closeAllConnections();
         await new Promise<void>((resolve) => server.close(() => resolve()));
-        await holding.fold().catch((error: unknown) => log.error({ err: error }, "last fold failed"));
+        if (ready) await holding.fold().catch((error: unknown) => log.error({ err: error }, "last fold failed"));
         holding.close();
         await lock.release();
       },
