@@ -12,10 +12,11 @@ import {
   type WatchSpec,
 } from "../config/index.ts";
 import { type PodState, podStateOf, readResourceSchemas } from "../controller/index.ts";
-import { AgentClientError, UsageError } from "../errors.ts";
+import { AgentClientError, KubeError, UsageError } from "../errors.ts";
 import { capabilitiesOf } from "../haproxy/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import { decodePlan, type RenderPlan } from "../plan/index.ts";
+import { CONFIG_LABEL, PLAN_ANNOTATION } from "../publish/index.ts";
 import { createRenderService } from "../render/index.ts";
 import { createStoreSet, type KubeObject, ObjectStore, type StoreSet } from "../stores/index.ts";
 import type { Schemas } from "../templating/index.ts";
@@ -29,6 +30,8 @@ export interface Side {
   readonly plan: (haproxy: string) => Promise<RenderPlan | undefined>;
   /** What a reader should know of it. */
   readonly notes: Set<string>;
+  /** The plan that a cluster has published as the one in force. */
+  readonly published?: string;
 }
 
 /** What is wrong with a side: it has no plan. */
@@ -123,7 +126,21 @@ export class ClusterSides {
     const { validationStatus } = (config.status ?? {}) as { validationStatus?: string };
     if (validationStatus === "Invalid")
       side.notes.add(`${side.name} was refused: the cluster still serves the configuration before it`);
-    return side;
+    const published = await this.#published(name);
+    return published === undefined ? side : { ...side, published };
+  }
+
+  /** Id of the plan that the HAProxyCfg of a configuration holds; undefined where there is none, or it may not be read. */
+  async #published(name: string): Promise<string | undefined> {
+    try {
+      const { items } = await this.#kube.list(this.#target("haproxycfgs"), {
+        labelSelector: `${CONFIG_LABEL}=${name}`,
+      });
+      return items[0]?.metadata.annotations?.[PLAN_ANNOTATION];
+    } catch (error) {
+      if (error instanceof KubeError && (error.status === 403 || error.status === 404)) return undefined;
+      throw error;
+    }
   }
 
   /** What a configuration would come to over the objects of the cluster. */

@@ -191,9 +191,16 @@ function versionsOf(flags: Flags, before: Side | PodSide): readonly string[] {
 async function compare(flags: Flags, words: readonly string[], json: boolean): Promise<number> {
   const { before, after } = await sidesOf(flags, words);
   const diffs: VersionDiff[] = [];
+  const rendered = new Set<string>();
   for (const haproxy of versionsOf(flags, before)) {
     const [old, now] = [await before.plan(haproxy), await after.plan(haproxy)];
+    if (old !== undefined) rendered.add(old.id);
     diffs.push({ haproxy, diff: diffPlans(now!, old, optionsOf(before, haproxy)) });
+  }
+  if (before.published !== undefined && !rendered.has(before.published)) {
+    before.notes.add(
+      `the cluster has published plan ${before.published.slice(0, 12)}, which is not what its configuration gives now`,
+    );
   }
   const notes = [...new Set([...before.notes, ...after.notes])];
   const changes = diffs.some(({ diff }) => diff.verdict !== "noop");

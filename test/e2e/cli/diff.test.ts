@@ -182,6 +182,22 @@ test("an edit against a cluster: both sides see its objects", async () => {
       told(other).versions[0]!.files.changed.map(({ path }) => path),
       ["haproxy.cfg"],
     );
+    assert.equal(told(other).notes, []);
+    await create({
+      apiVersion: "haproxy-haptic.org/v1alpha1",
+      kind: "HAProxyCfg",
+      metadata: {
+        name: "ingress",
+        namespace: "default",
+        labels: { "haproxy-haptic.org/template-config": "ingress" },
+        annotations: { "haproxy-haptic.org/plan-id": "0123456789abcdef" },
+      },
+      spec: { path: "haproxy.cfg", content: "global\n", checksum: `sha256:${"0".repeat(64)}` },
+    });
+    const older = told(await diff("-f", "other.yaml", "--haproxy-version", "3.4", "--json"));
+    assert.equal(older.notes, [
+      "the cluster has published plan 0123456789ab, which is not what its configuration gives now",
+    ]);
     const none = await diff("-f", "other.yaml", "--crd-name", "nothing");
     assert.equal([none.code, /not found/.test(none.err)], [2, true], none.err);
   } finally {

@@ -171,6 +171,11 @@ export function publishingProof(base: Test, network: Network, api: ApiChoice): v
       assert.ok((entry.reasons?.length ?? 0) >= 1, JSON.stringify(entry));
       assert.match(entry.reasons!.join(" "), /defaults .*changed \(haproxyConfig\.template\); to avoid it: /);
     }
+    const events = (await items("events")) as readonly { reason?: string; message?: string }[];
+    assert.ok(
+      events.some(({ reason, message }) => reason === "HAProxyReloaded" && /defaults .*changed/.test(message ?? "")),
+      JSON.stringify(events.map(({ reason, message }) => `${reason}: ${message}`)),
+    );
   });
 
   test(`${api.name}: files that nobody needs any more are gone, and those that stayed are the same objects`, async () => {
