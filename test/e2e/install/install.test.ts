@@ -59,8 +59,9 @@ const load = (happens: () => Promise<void>): Promise<LoadCounts> =>
   underLoad(node, { address, host: HOST, pauseMs: whole ? 2 : 10, least: LEAST }, happens);
 
 function judge({ h1, h2 }: LoadCounts): void {
+  // A note is shown by the runner.
   process.stdout.write(
-    `  HTTP/1.1: ${h1.requests} requests, ${h1.failed} failed; h2: ${h2.requests}, ${h2.failed} failed, ${h2.repeated} refused and repeated\n`,
+    `\n  ${whole ? "note: " : ""}HTTP/1.1: ${h1.requests} requests, ${h1.failed} failed; h2: ${h2.requests}, ${h2.failed} failed, ${h2.repeated} refused and repeated\n`,
   );
   assert.is(h1.failed, 0, h1.failures.join("\n"));
   assert.is(h2.failed, 0, h2.failures.join("\n"));
@@ -102,9 +103,12 @@ test("Every object is shown with useful columns, and can be waited for", async (
   const shown = async (kind: string): Promise<string> => kubectl("get", kind);
   assert.match(await shown("haproxytemplateconfigs"), /NAME +STATUS +AGE\nhaptic +Valid /);
   assert.match(await shown("haproxycfgs"), /NAME +READY .*\nhaptic-haproxycfg +/);
-  assert.match(await shown("haproxymapfiles"), /path-prefix\.map +maps\/path-prefix\.map +\d+/);
-  assert.match(await shown("haproxygeneralfiles"), /404\.http +general\/404\.http +\d+/);
-  assert.match(await shown("haproxycrtlistfiles"), /certificates\.list +general\/certificates\.list +\d+/);
+  const files = "haproxymapfiles,haproxygeneralfiles,haproxycrtlistfiles";
+  await kubectl("wait", files, "--all", "--for=condition=Ready", "--timeout=60s");
+  assert.match(await shown("haproxymapfiles"), /path-prefix\.map +maps\/path-prefix\.map +\d+ +True /);
+  assert.match(await shown("haproxygeneralfiles"), /404\.http +general\/404\.http +\d+ +True /);
+  assert.match(await shown("haproxycrtlistfiles"), /certificates\.list +general\/certificates\.list +\d+ +True /);
+  assert.match(await kubectl("get", "haproxymapfiles", "-o", "wide"), /2 of 2 HAProxy pods run it +sha256:/);
   await kubectl("wait", "haproxycfg/haptic-haproxycfg", "--for=condition=Synced", "--timeout=60s");
 });
 
@@ -219,6 +223,24 @@ test("An upgrade keeps the certificates between controller and agents", async ()
   const before = await read();
   await upgrade();
   assert.is(await read(), before);
+});
+
+test("CRDs of a former version are brought up to date as the page says", async () => {
+  const columns = (): Promise<string> => kubectl("get", "haproxymapfiles", "-o", "wide");
+  const path = "/spec/versions/0/additionalPrinterColumns";
+  await node.kubectl(
+    "patch",
+    "crd/haproxymapfiles.haproxy-haptic.org",
+    "--type=json",
+    "-p",
+    JSON.stringify([{ op: "remove", path }]),
+  );
+  await until("the columns are gone", async () => !(await columns()).includes("CHECKSUM"));
+  await upgrade();
+  assert.not.match(await columns(), "CHECKSUM", "helm leaves CRDs as they are");
+  const crds = await node.helm("show", "crds", chart);
+  await node.exec(["kubectl", "apply", "--server-side", "--force-conflicts", "-f", "-"], crds);
+  await until("the columns are there", async () => (await columns()).includes("CHECKSUM"));
 });
 
 test("A HAProxy pod is deleted under load: no request fails, and it is gone long before its grace period", async () => {
