@@ -45,10 +45,12 @@ export function healingProof(base: Test, network: Network, api: ApiChoice): void
     const report = await underLoad(cluster, { host: HOST }, async () => {
       for (let kill = 0; kill < KILLS; kill++) {
         const pid = wounded!.pod.pid("agent")!;
-        // The journal is written when the apply is accepted and nothing of it is done yet.
-        const journal = watch(join(wounded!.pod.baseDir, ".haptic", "journal"));
+        // The journal is written when the apply is accepted and nothing of it is done yet. It is now and then another file.
+        const journal = watch(join(wounded!.pod.baseDir, ".haptic"));
         const struck = new Promise<void>((done) => {
-          journal.once("change", () => {
+          journal.on("change", (what, name) => {
+            if (what !== "change" || name !== "journal") return;
+            journal.close();
             setTimeout(() => {
               process.kill(pid, "SIGKILL");
               done();
@@ -60,7 +62,6 @@ export function healingProof(base: Test, network: Network, api: ApiChoice): void
         const more = await cluster.newEndpoints(NAME, 1);
         await cluster.setEndpoints(NAME, [...cluster.endpointsOf(NAME), ...more]);
         await struck;
-        journal.close();
         await served(cluster, await host, { limitMs: 5_000, pods: [1] });
         await site.moveOther();
         await healed(await host);
