@@ -112,13 +112,23 @@ function removed(record: BackendRecord, notes: BackendNotes): void {
   ledger.add("remove", ops);
 }
 
-/** Fields that HAProxy reads at a load only. */
-const FIXED = ["profile", "mode", "balance", "hashType", "guid", "defaultServer", "body"] as const;
+/** Fields that HAProxy reads at a load only, and what is out of the way of each. */
+const FIXED = {
+  profile: HINTS.backendProfile,
+  mode: HINTS.backendField,
+  balance: HINTS.backendField,
+  hashType: HINTS.backendField,
+  guid: HINTS.backendGuid,
+  defaultServer: HINTS.backendServers,
+  body: HINTS.text,
+} as const;
+const FIELDS = Object.keys(FIXED) as readonly (keyof typeof FIXED)[];
 
 function changed(before: PlanBackend, after: PlanBackend, next: RenderPlan, notes: BackendNotes): void {
   const { ledger } = notes;
-  const fields = FIXED.filter((field) => before.record[field] !== after.record[field]);
-  if (fields.length > 0) return notes.reload(` changed its ${fields.join(", ")}`, HINTS.fixedField, fields.join(", "));
+  const fields = FIELDS.filter((field) => before.record[field] !== after.record[field]);
+  const [first] = fields;
+  if (first !== undefined) return notes.reload(` changed its ${fields.join(", ")}`, FIXED[first], fields.join(", "));
   if (before.residueDigest !== after.residueDigest)
     return notes.reload(" changed text outside its servers", HINTS.text, "text");
   if (before.digest === after.digest)

@@ -39,7 +39,10 @@ export const HINTS = {
   oldVersion: "HAProxy 3.4 takes backends at run time",
   structural: "declare it dynamic, with all its text in a profile",
   unloadedProfile: "use a profile that another backend has already",
-  fixedField: "say it with a setting of planRegistry.Profile, which takes it from a map where HAProxy can",
+  backendField: "declare a backend of another name: on HAProxy 3.4 it comes, and the map turns to it, at run time",
+  backendProfile: "say what changed with a setting that a rule can read from a map, so that the profile stays the same",
+  backendGuid: "make the guid of what does not change",
+  backendServers: "write these keywords on the servers: a new server takes them at run time",
   text: "say it with a setting of planRegistry.Profile, or in the profile that all backends share",
   record: "name in the record what the text says",
   name: "use letters, digits, dots, colons, dashes and underscores",
@@ -56,7 +59,8 @@ export const HINTS = {
   crtListFirst:
     "keep the default certificate first; with strict-sni there is none: say so with planRegistry.CrtListMeta(path, false)",
   crtListOrder: "sort entries by something that does not change, and let no two answer for one name",
-  crtListOptions: "give the certificate's new names a file of their own, beside the old one",
+  crtListOptions:
+    "register the certificate under another file name: the new entry comes, and the old one goes, at run time",
   crtListEntry: "use plain lines, CERT [OPTIONS] NAMES, one for each certificate",
   file: "register it with reloadOnPush false, if HAProxy need not read it again",
   agent: "run an agent of the controller's version",
