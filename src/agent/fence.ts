@@ -62,7 +62,13 @@ export function admit(model: Model, manifest: Manifest, view: FenceView): FenceV
   const expected = manifest.expected_prev_token;
   if (expected !== undefined && compareTokens(expected, model.token) !== 0)
     return refuse("prev_mismatch", "the pod's plan came by another token");
-  if (manifest.mode === "reload") return { ok: true, way: "reload" };
+  if (manifest.mode === "reload") {
+    // It was read while its reload ran: what was to follow by one more may go without.
+    const believed = manifest.expected_worker_ops_plan_id ?? current;
+    if (!full && settled && believed !== current)
+      return refuse("worker_ops_mismatch", `the worker runs ${name(current)} by now, not ${name(believed)}`);
+    return { ok: true, way: "reload" };
+  }
   const hasOps = manifest.ops.length > 0 || manifest.in_place_ops.length > 0;
   const baseline = manifest.expected_worker_ops_plan_id ?? (hasOps ? current : undefined);
   if (baseline !== undefined && baseline !== model.workerOpsPlanId) {

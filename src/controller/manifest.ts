@@ -136,7 +136,8 @@ export function deltaDelivery(plan: RenderPlan, baseline: RenderPlan, pod: PodSt
   return {
     manifest: {
       ...common(plan, pod, token),
-      ...(!reload && { expected_worker_ops_plan_id: pod.workerOps }),
+      // Its reload may come before this does; the agent then says so, and nobody asks for one more.
+      ...((!reload || (worker.length > 0 && pod.workerOps !== "")) && { expected_worker_ops_plan_id: pod.workerOps }),
       changed,
       removed: [...diff.removed],
       ops: reload ? [] : [...diff.ops],

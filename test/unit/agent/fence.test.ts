@@ -85,6 +85,15 @@ test("operations need the worker's baseline, by default the previous plan", () =
   assert.is(ask(behind, manifest()), "file_only");
 });
 
+test("a reload for a worker that was behind is not made any more when it has caught up", () => {
+  const difference = manifest({ mode: "reload", expected_worker_ops_plan_id: "p0" });
+  assert.is(ask(holding({ owed: "scheduled", runningPlanId: "p0", workerOpsPlanId: "p0" }), difference), "reload");
+  assert.is(ask(holding(), difference), "worker_ops_mismatch");
+  assert.is(ask(holding(), { ...difference, expected_worker_ops_plan_id: "p1" }), "reload", "it is right as it is");
+  const { changed: _, removed: __, ...rest } = difference;
+  assert.is(ask(holding(), { ...rest, files: [] }), "reload", "the full set is asked for whatever runs");
+});
+
 test("the applied plan again is a noop; a reload of it is one only when the worker runs it", () => {
   const again = manifest({ plan_id: "p1", expected_prev_plan_id: "p0" });
   assert.is(ask(holding(), again), "noop");

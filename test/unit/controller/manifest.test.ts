@@ -94,6 +94,13 @@ test("a worker whose operations are not the applied plan's is reloaded", () => {
   assert.is(reasons.length, 1);
 });
 
+test("a worker that waits for its reload is told with it: the agent refuses when that reload has come meanwhile", () => {
+  const [before, after] = [planWith({ "general/a": "1\n" }), planWith({ "general/a": "2\n" })];
+  const { manifest } = deltaDelivery(after, before, podAt(before, { workerOps: "waits" }), token);
+  assert.is(manifest.mode, "reload");
+  assert.is(manifest.expected_worker_ops_plan_id, "waits");
+});
+
 test("the full set names every file and brings the content of those that the pod lacks", () => {
   const held = planWith({ "general/a": "same\n", "general/b": "old\n" });
   const plan = planWith({ "general/a": "same\n", "general/b": "new\n" });
