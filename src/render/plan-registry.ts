@@ -4,8 +4,8 @@ import type { BackendRecord, PlanBackend, PlanProfile } from "../plan/types.ts";
 import { TemplateFault } from "../templating/index.ts";
 import type { Tokens } from "./output.ts";
 import { refuseDeadlyLines } from "./deadly-lines.ts";
-import { backendRecord, profileRecord } from "./records.ts";
-import { settleSettings } from "./settings.ts";
+import { backendRecord, type ProfileRecord, profileRecord } from "./records.ts";
+import { type KnownSettings, type SettledSettings, settleSettings } from "./settings.ts";
 
 export interface BackendDeclaration {
   readonly name: string;
@@ -50,22 +50,37 @@ export interface PlanContext {
   readonly latest: boolean;
 }
 
-/** Profiles by their text: thousands of backends declare the same few. */
+/** Profiles by what they are declared from: thousands of backends declare the same few. */
 export class ProfileCache {
+  readonly settings: KnownSettings = new Map();
   readonly #profiles = new Map<string, PlanProfile>();
 
-  /** `judge` throws where the text is not to be used; it is asked once. */
-  profile(body: string, judge: () => void): PlanProfile {
-    let profile = this.#profiles.get(body);
+  /** @throws TemplateFault where the text is not to be used. */
+  profile(record: ProfileRecord, settled: SettledSettings): PlanProfile {
+    const { mode, balance, hashType, defaultServer, body } = record;
+    const key = [mode, balance, hashType, defaultServer, body, ...settled.rules, "", ...settled.text].join("\u0001");
+    let profile = this.#profiles.get(key);
     if (profile === undefined) {
-      judge();
-      const name = `haptic-be-${sha256(body).slice(0, 16)}`;
-      profile = planProfile(name, `defaults ${name}\n${body}`);
+      profile = profileOf(record, settled);
       if (this.#profiles.size >= 1024) this.#profiles.clear();
-      this.#profiles.set(body, profile);
+      this.#profiles.set(key, profile);
     }
     return profile;
   }
+}
+
+function profileOf(record: ProfileRecord, { rules, text }: SettledSettings): PlanProfile {
+  refuseDeadlyLines("a profile's body", record.body);
+  const lines = [`    mode ${record.mode}`];
+  if (record.balance !== undefined) lines.push(`    balance ${record.balance}`);
+  if (record.hashType !== undefined) lines.push(`    hash-type ${record.hashType}`);
+  if (record.defaultServer !== undefined) lines.push(`    default-server ${record.defaultServer}`);
+  for (const line of [...rules, ...record.body.split("\n"), ...text])
+    if (line.trim() !== "") lines.push(`    ${line.trim()}`);
+  const body = `${lines.join("\n")}\n`;
+  refuseDeadlyLines("a profile", body);
+  const name = `haptic-be-${sha256(body).slice(0, 16)}`;
+  return planProfile(name, `defaults ${name}\n${body}`);
 }
 
 /** The registry of one run. Its methods are what templates call; they throw TemplateFault. */
@@ -129,20 +144,10 @@ export class PlanRecorder {
    */
   profile(value: unknown): string {
     const record = profileRecord(value);
-    const lines = [`    mode ${record.mode}`];
-    if (record.balance !== undefined) lines.push(`    balance ${record.balance}`);
-    if (record.hashType !== undefined) lines.push(`    hash-type ${record.hashType}`);
-    if (record.defaultServer !== undefined) lines.push(`    default-server ${record.defaultServer}`);
-    const { mode } = record;
-    const { rules, text, values } = settleSettings(record.settings, { ...this.#context, mode });
-    if (values.size > 0) this.#settle(record.backend, values);
-    for (const line of [...rules, ...record.body.split("\n"), ...text])
-      if (line.trim() !== "") lines.push(`    ${line.trim()}`);
-    const body = `${lines.join("\n")}\n`;
-    const profile = this.#context.profiles.profile(body, () => {
-      refuseDeadlyLines("a profile's body", record.body);
-      refuseDeadlyLines("a profile", body);
-    });
+    const { profiles, mapPath, latest } = this.#context;
+    const settled = settleSettings(record.settings, { mode: record.mode, latest, mapPath, known: profiles.settings });
+    if (settled.values.size > 0) this.#settle(record.backend, settled.values);
+    const profile = profiles.profile(record, settled);
     this.#profiles.set(profile.name, profile);
     return profile.name;
   }

@@ -21,7 +21,23 @@ export interface SettingsContext {
   readonly latest: boolean;
   /** Path of a setting's map in haproxy.cfg. */
   readonly mapPath: (setting: string) => string;
+  /** What has been found out of settings before; kept by the caller. */
+  readonly known: KnownSettings;
 }
+
+/** How a setting is read, by its name, its rules and where it stands. */
+export type KnownSettings = Map<string, Reader>;
+
+/** A setting that is read from a map; without lines it is text. */
+interface Reader {
+  readonly key: string;
+  readonly lines: readonly string[];
+  readonly value: (value: string, name: string) => string;
+}
+
+const NOTHING: SettledSettings = { rules: [], text: [], values: new Map() };
+/** Bound of what is kept; a configuration has a handful. */
+const MOST_KNOWN = 1024;
 
 interface Rule {
   readonly text: string;
@@ -56,32 +72,47 @@ function milliseconds(text: string, name: string): string {
 
 /** Reads the settings of a profile. Throws TemplateFault. */
 export function settleSettings(value: unknown, context: SettingsContext): SettledSettings {
+  const settings = settingsOf(value);
+  if (settings.length === 0) return NOTHING;
   const rules: string[] = [];
   const text: string[] = [];
   const values = new Map<string, string>();
-  for (const [name, given] of settingsOf(value)) {
-    if (!/^[a-z][a-z0-9]*([ -][a-z0-9]+)*$/.test(name) || name.length > 64)
-      throw new TemplateFault(
-        `setting ${JSON.stringify(name)} has a name that cannot be used`,
-        "names are lower-case words with blanks or dashes between them, such as timeout server",
-      );
+  for (const [name, given] of settings) {
     const setting = readSetting(name, given);
-    const rule = setting.rules ?? knownRule(name, context);
-    if (rule === undefined) {
-      if (setting.value !== "") text.push(`${name} ${textValue(setting.value, name)}`);
+    const reader = readerOf(name, setting.rules, context);
+    if (reader.lines.length === 0) {
+      if (setting.value !== "") text.push(`${name} ${reader.value(setting.value, name)}`);
       continue;
     }
-    const key = name.replaceAll(" ", "-");
-    if (values.has(key)) throw new TemplateFault(`setting ${JSON.stringify(name)} is declared twice`);
-    const made = setting.rules === undefined ? RULES[name]!.value : mapValue;
-    values.set(key, setting.value === "" ? "" : made(setting.value, name));
-    const variable = `txn.haptic_${key.replaceAll("-", "_")}`;
-    rules.push(
-      `http-request set-var(${variable}) be_name,map_str(${context.mapPath(key)})`,
-      ...ruleLines(rule, variable),
-    );
+    if (values.has(reader.key)) throw new TemplateFault(`setting ${JSON.stringify(name)} is declared twice`);
+    values.set(reader.key, setting.value === "" ? "" : reader.value(setting.value, name));
+    rules.push(...reader.lines);
   }
   return { rules, text, values };
+}
+
+function readerOf(name: string, own: string | undefined, context: SettingsContext): Reader {
+  const { known, mode, latest, mapPath } = context;
+  const identity = `${mode} ${latest} ${name}\n${own ?? ""}`;
+  let reader = known.get(identity);
+  if (reader !== undefined) return reader;
+  if (!/^[a-z][a-z0-9]*([ -][a-z0-9]+)*$/.test(name) || name.length > 64)
+    throw new TemplateFault(
+      `setting ${JSON.stringify(name)} has a name that cannot be used`,
+      "names are lower-case words with blanks or dashes between them, such as timeout server",
+    );
+  const rule = own ?? knownRule(name, context);
+  const key = name.replaceAll(" ", "-");
+  if (rule === undefined) reader = { key, lines: [], value: textValue };
+  else {
+    const variable = `txn.haptic_${key.replaceAll("-", "_")}`;
+    const read = `http-request set-var(${variable}) be_name,map_str(${mapPath(key)})`;
+    const value = own === undefined ? RULES[name]!.value : mapValue;
+    reader = { key, lines: [read, ...ruleLines(rule, variable)], value };
+  }
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(identity, reader);
+  return reader;
 }
 
 function settingsOf(value: unknown): readonly (readonly [string, unknown])[] {
