@@ -124,7 +124,8 @@ export class Rig {
         ? []
         : ["--cpu-prof", "--cpu-prof-interval=100", `--cpu-prof-name=${name}.cpuprofile`, `--cpu-prof-dir=${folder}`];
     const more = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ").filter((flag) => flag !== "");
-    return this.#start(name, [process.execPath, ...NODE_FLAGS, ...more, ...profile, ...args], environment, true);
+    const command = [process.execPath, ...NODE_FLAGS, ...more, ...profile, ...args];
+    return this.#start(name, command, { MALLOC_ARENA_MAX: "2", ...environment }, true);
   }
 
   #start(name: string, command: readonly string[], environment: object = {}, channel = false): RunningProcess {
