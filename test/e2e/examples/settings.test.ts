@@ -11,6 +11,8 @@ import * as assert from "uvu/assert";
 import { AGENT_OPS_30, AGENT_OPS_34 } from "../../../src/agent/capabilities.ts";
 import { runOps, RuntimeSession } from "../../../src/haproxy/index.ts";
 import { diffPlans, joinBlocks, type PlanDiff, type RenderPlan } from "../../../src/plan/index.ts";
+import { Tokens } from "../../../src/render/output.ts";
+import { PlanRecorder, ProfileCache } from "../../../src/render/plan-registry.ts";
 import { type HaproxyVersion, testHaproxy } from "../../support/parts.ts";
 import { needing } from "../../support/skip.ts";
 import { ingress, service, slice } from "../../unit/examples/objects.ts";
@@ -31,6 +33,33 @@ const timed = (name: string, timeout: string): object => {
   return { ...object, metadata: { ...object.metadata, annotations: { "haproxy-haptic.org/timeout-server": timeout } } };
 };
 const pods = (name: string): object => slice(name, [{ address: POD, pod: `${name}-1` }], [{ port: POD_PORT }]);
+
+/** HAProxy over the files of a folder. */
+async function start(
+  version: HaproxyVersion,
+  folder: string,
+  address: string,
+): Promise<{ readonly socket: string; readonly end: () => Promise<void> }> {
+  const socket = join(folder, "worker.sock");
+  const child = spawn(testHaproxy(version)!, ["-db", "-f", join(folder, "haproxy.cfg")], {
+    env: { HAPTIC_BIND_ADDRESS: address, HAPTIC_WORKER_SOCKET: socket },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const ended = once(child, "exit");
+  for (let tries = 0; !existsSync(socket); tries++) {
+    if (tries === 400 || child.exitCode !== null) throw new Error(`HAProxy ${version} does not start: ${said}`);
+    await sleep(25);
+  }
+  return {
+    socket,
+    end: async () => {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
 
 /** HAProxy with an example's files, and the operations that changes ask for. */
 class Serving {
@@ -54,23 +83,11 @@ class Serving {
       mkdirSync(dirname(join(this.#base, path)), { recursive: true });
       writeFileSync(join(this.#base, path), joinBlocks(blocks));
     }
-    const socket = join(this.#base, "worker.sock");
-    const child = spawn(testHaproxy(this.#version)!, ["-db", "-f", join(this.#base, "haproxy.cfg")], {
-      env: { HAPTIC_BIND_ADDRESS: this.#address, HAPTIC_WORKER_SOCKET: socket },
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    let said = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
-    const ended = once(child, "exit");
+    const { socket, end } = await start(this.#version, this.#base, this.#address);
     this.#end = async () => {
-      child.kill("SIGTERM");
-      await ended;
+      await end();
       rmSync(this.#base, { recursive: true, force: true });
     };
-    for (let tries = 0; !existsSync(socket); tries++) {
-      if (tries === 400 || child.exitCode !== null) throw new Error(`HAProxy ${this.#version} does not start: ${said}`);
-      await sleep(25);
-    }
     this.session = await RuntimeSession.connect(socket);
     return this;
   }
@@ -163,5 +180,85 @@ newest("a backend that HAProxy 3.4 gets while it runs has its setting from its f
     await serving.stop();
   }
 });
+
+/** A configuration whose one backend has rules of a template's own for headers, a denial and a rewrite. */
+function declared(): { readonly cfg: string; readonly maps: readonly string[] } {
+  const maps: string[] = [];
+  const mapPath = (setting: string): string => {
+    maps.push(`maps/${setting}.map`);
+    return `maps/${setting}.map`;
+  };
+  const plan = new PlanRecorder(new Tokens("n"), { profiles: new ProfileCache(), mapPath, latest: false });
+  const name = plan.profile({
+    body: "timeout connect 1s\ntimeout server 9s",
+    settings: {
+      tenant: { rules: "http-request set-header X-Tenant %[$value]" },
+      "frame options": { rules: "http-response set-header X-Frame-Options %[$value]" },
+      closed: { rules: "http-request deny deny_status 403 if { $value -m str yes }" },
+      prefix: { rules: "http-request set-path %[$value]%[path]" },
+    },
+  });
+  const cfg = `global
+    default-path config
+    stats socket "\${HAPTIC_WORKER_SOCKET}" mode 600 level admin
+defaults base
+    mode http
+    timeout client 9s
+${plan.declared().profiles.get(name)!.text}frontend f from base
+    bind "\${HAPTIC_BIND_ADDRESS}:8080"
+    default_backend web
+backend web from ${name}
+    server s ${POD}:${POD_PORT + 1}
+`;
+  return { cfg, maps };
+}
+
+for (const [index, version] of VERSIONS.entries()) {
+  const test = needing(base, testHaproxy(version) === undefined ? `HAProxy ${version} is not installed` : undefined);
+  test(`HAProxy ${version} takes headers, a denial and a rewrite of a backend from maps while it runs`, async () => {
+    const echo = createServer((incoming, outgoing) => {
+      outgoing.end(`${incoming.url} ${String(incoming.headers["x-tenant"] ?? "")}`);
+    });
+    echo.listen(POD_PORT + 1, POD);
+    await once(echo, "listening");
+    const folder = mkdtempSync(join(tmpdir(), "haptic-declared-"));
+    const { cfg, maps } = declared();
+    mkdirSync(join(folder, "maps"));
+    for (const map of maps) writeFileSync(join(folder, map), "");
+    writeFileSync(join(folder, "haproxy.cfg"), cfg);
+    const address = `127.77.22.${index + 5}`;
+    const { socket, end } = await start(version, folder, address);
+    const session = await RuntimeSession.connect(socket);
+    const context = { nameOf: (path: string) => path, content: () => Promise.resolve(undefined), redo: false };
+    const set = async (setting: string, value: string, kind: "map_add" | "map_set" | "map_del"): Promise<void> => {
+      const [outcome] = await runOps(session, [{ kind, path: `maps/${setting}.map`, key: "web", value }], context);
+      assert.ok(outcome!.ok, outcome!.output);
+    };
+    const ask = async (): Promise<string> => {
+      const answer = await fetch(`http://${address}:8080/x`);
+      return `${answer.status} ${(await answer.text()).trim()} ${answer.headers.get("x-frame-options") ?? "-"}`;
+    };
+    try {
+      assert.is(await ask(), "200 /x -");
+      await set("tenant", "acme", "map_add");
+      await set("frame-options", "DENY", "map_add");
+      await set("prefix", "/v1", "map_add");
+      assert.is(await ask(), "200 /v1/x acme DENY");
+      await set("tenant", "other", "map_set");
+      await set("prefix", "", "map_del");
+      assert.is(await ask(), "200 /x other DENY");
+      await set("closed", "yes", "map_add");
+      assert.match(await ask(), /^403 /);
+      await set("closed", "no", "map_set");
+      assert.is(await ask(), "200 /x other DENY");
+    } finally {
+      session.close();
+      await end();
+      echo.closeAllConnections();
+      echo.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+}
 
 base.run();
