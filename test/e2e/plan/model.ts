@@ -18,11 +18,14 @@ export interface ModelProfile {
   readonly hashType?: string;
   readonly defaultServer?: string;
   readonly body?: string;
+  /** By name: rules, "" for a directive that HAPTIC knows rules for. Backends give values. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface ModelBackend {
   profile: string;
   guid?: string;
+  settings?: Record<string, string>;
   /** Text of its own: only a reload brings it. */
   body?: string;
   balance?: string;
@@ -81,6 +84,16 @@ export function backendText(backend: ModelBackend, mode: string): string {
   return `${lines.join("\n")}\n`;
 }
 
+/** The record that planRegistry.Profile takes; without a backend it declares the profile for whoever comes. */
+function profileRecord({ settings = {}, ...profile }: ModelProfile, name?: string, backend?: ModelBackend): object {
+  const values = Object.entries(settings).map(([setting, rules]) => {
+    const value = backend?.settings?.[setting] ?? "";
+    return [setting, rules === "" ? value : { value, rules }] as const;
+  });
+  if (values.length === 0) return profile;
+  return { ...profile, settings: Object.fromEntries(values), ...(name !== undefined && { backend: name }) };
+}
+
 export const crtListText = (list: readonly CrtEntry[]): string =>
   list
     .map(({ cert, options, names }) => [`ssl/${cert}`, ...(options === undefined ? [] : [`[${options}]`]), ...names])
@@ -100,7 +113,7 @@ export function objectsOf(now: Model): Readonly<Record<Alias, ReadonlyMap<string
     return [
       name,
       {
-        profile,
+        profile: profileRecord(profile, name, backend),
         mode: profile.mode,
         guid: backend.guid ?? "",
         balance: backend.balance ?? "",
@@ -136,7 +149,7 @@ export function objectsOf(now: Model): Readonly<Record<Alias, ReadonlyMap<string
     sections: all("Section", texts(model.sections)),
     profiles: all(
       "Profile",
-      model.declared.map((name) => [name, model.profiles[name]!] as const),
+      model.declared.map((name) => [name, profileRecord(model.profiles[name]!)] as const),
     ),
     files: all("File", files),
   };

@@ -409,12 +409,12 @@ function served(address: string, name: string): Promise<string> {
   });
 }
 
-/** Servers that take connections, so that health checks succeed. */
+/** Servers that take connections, so that health checks succeed, and say what an agent says. */
 export async function startTargets(addresses: readonly string[], ports: readonly number[]): Promise<{ close(): void }> {
   const servers: Server[] = [];
   for (const address of addresses) {
     for (const port of ports) {
-      const server = createServer((socket) => socket.on("error", () => undefined).end());
+      const server = createServer((socket) => socket.on("error", () => undefined).end("up\n"));
       server.listen(port, address);
       await once(server, "listening");
       servers.push(server);

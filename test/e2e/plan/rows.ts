@@ -305,6 +305,30 @@ const BACKENDS: readonly Row[] = [
     holds: () => ({ "backend web": undefined, "server web/a": undefined, "guid be:web": undefined }),
   },
   {
+    change: "a setting of a backend",
+    mode: "runtime",
+    make: (model) => void (model.backends["tuned"]!.settings = { "timeout server": "9s", frames: "DENY" }),
+    holds: () => ({
+      "map maps/haptic-setting-timeout-server.map · entries": "tuned 9000",
+      "map maps/haptic-setting-frames.map · entries": "tuned DENY",
+    }),
+  },
+  {
+    change: "a setting that a backend has no more",
+    mode: "runtime",
+    make: (model) => void delete model.backends["tuned"]!.settings,
+    holds: () => ({ "map maps/haptic-setting-timeout-server.map · entries": "" }),
+  },
+  {
+    change: "a new backend with settings",
+    mode: since("3.4"),
+    make: withBackend("settled", { settings: { frames: "SAMEORIGIN" } }),
+    holds: () => ({
+      "backend more · stat status": "UP",
+      "map maps/haptic-setting-frames.map · entries": "more SAMEORIGIN",
+    }),
+  },
+  {
     change: "a new backend of a profile that is not loaded",
     mode: "reload",
     make: withBackend("late"),

@@ -1,7 +1,7 @@
 /** Random changes of servers and backends. */
 import { whole } from "../../support/random.ts";
 import { chance, type Dice, free, HOSTS, type Kind, numbered, one } from "./dice.ts";
-import type { Model, ModelServer } from "./model.ts";
+import type { Model, ModelBackend, ModelServer } from "./model.ts";
 import { PROFILES } from "./start.ts";
 
 const MAX_BACKENDS = 14;
@@ -71,12 +71,25 @@ function removeServer(model: Model, dice: Dice): boolean {
   return true;
 }
 
+function setSetting(record: ModelBackend, dice: Dice): void {
+  const [name, values] = one(dice, [
+    ["timeout server", ["3s", "7s", "1500ms"]],
+    ["frames", ["DENY", "SAMEORIGIN"]],
+  ] as const)!;
+  const settings = { ...record.settings };
+  if (settings[name] !== undefined && chance(dice, 0.3)) delete settings[name];
+  else settings[name] = one<string>(dice, values)!;
+  record.settings = settings;
+}
+
 function addBackend(model: Model, dice: Dice, profile: string | undefined): boolean {
   const name = free(dice, numbered("be-", MAX_BACKENDS + 4), model.backends);
   if (name === undefined || profile === undefined || Object.keys(model.backends).length >= MAX_BACKENDS) return false;
   const servers: Record<string, ModelServer> = {};
   for (const server of numbered("s", whole(dice.random, 4))) servers[server] = newServer(dice, name, server);
-  model.backends[name] = { profile, servers, ...(chance(dice, 0.4) && { guid: `be:${name}` }) };
+  const record: ModelBackend = { profile, servers, ...(chance(dice, 0.4) && { guid: `be:${name}` }) };
+  model.backends[name] = record;
+  if (profile === "settled" && chance(dice, 0.7)) setSetting(record, dice);
   const route = free(dice, numbered("r", 40), model.routes);
   if (route !== undefined) model.routes[route] = { host: one(dice, HOSTS)!, backend: name };
   return true;
@@ -201,6 +214,20 @@ export const SERVER_KINDS: readonly Kind[] = [
     since: 3.4,
     weight: 6,
     make: (model, dice) => removeBackend(model, dice, true),
+  },
+  {
+    name: "setting of a backend",
+    group: "backends",
+    since: 3.0,
+    weight: 4,
+    make(model, dice) {
+      const record = one(
+        dice,
+        Object.values(model.backends).filter(({ profile }) => profile === "settled"),
+      );
+      if (record !== undefined) setSetting(record, dice);
+      return record !== undefined;
+    },
   },
   {
     name: "backend added with a text of its own",

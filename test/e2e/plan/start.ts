@@ -52,6 +52,11 @@ export const PROFILES = {
   },
   consistent: { mode: "http", balance: "uri", hashType: "consistent", body: "option httpchk GET /ready" },
   cookies: { mode: "http", balance: "random", body: "cookie SRV insert indirect nocache" },
+  settled: {
+    mode: "http",
+    balance: "roundrobin",
+    settings: { "timeout server": "", frames: "http-response set-header X-Frame-Options %[$value]" },
+  },
   // Takes no server at run time.
   source: { mode: "http", balance: "source" },
   first: { mode: "http", balance: "first", body: "timeout server 3s" },
@@ -66,7 +71,7 @@ export function startModel(material: Material, targets: Targets): Model {
   });
   return {
     profiles: { ...PROFILES },
-    declared: ["plain", "checked", "consistent", "cookies", "source"],
+    declared: ["plain", "checked", "consistent", "cookies", "settled", "source"],
     backends: {
       web: {
         profile: "plain",
@@ -74,6 +79,7 @@ export function startModel(material: Material, targets: Targets): Model {
         servers: { a: server(0, { guid: "be:web:a" }), b: server(1, { weight: 7 }) },
       },
       api: { profile: "checked", servers: { a: server(2) } },
+      tuned: { profile: "settled", settings: { "timeout server": "7s" }, servers: { a: server(1) } },
       pinned: { profile: "source", servers: { a: server(0), b: server(1) } },
       special: {
         profile: "plain",
