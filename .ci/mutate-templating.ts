@@ -164,7 +164,7 @@ function faultsOf(file: string, emits: boolean): Fault[] {
   for (const { kind, from, to } of parts(source)) {
     const text = source.slice(from, to);
     if (emits && kind === "text" && !PROSE.test(text.replace(KEYWORDS, ""))) {
-      for (const { 0: all, index } of text.matchAll(/\$\.\w+\(\)?/g)) {
+      for (const { 0: all, index } of text.matchAll(/(?:\$\.\w+\(\)?|R_\w+\(\$, )/g)) {
         const bare = all.endsWith("()");
         add(from + index, all.length, bare ? "0" : "(", `${all} left out`);
       }

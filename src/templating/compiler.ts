@@ -13,7 +13,7 @@ import { analyse, print, unitEntry } from "./emit/print.ts";
 import { natives } from "./functions/registry.ts";
 import { TemplateFault } from "./runtime/faults.ts";
 import { globMatches } from "./runtime/glob.ts";
-import { compileInRealm, TOOL_NAMES } from "./runtime/realm.ts";
+import { compileInRealm } from "./runtime/realm.ts";
 import type { Unit } from "./runtime/runtime.ts";
 import { makeProblem, type Place } from "./syntax/problems.ts";
 import { parseInSteps } from "./syntax/parser.ts";
@@ -388,10 +388,10 @@ export class Compiler extends Eta {
       { node: "delegate", code: `$.module(${literal(imported)})` },
       ";\n",
     ]);
-    const functions = [...unit.natives].map((name) => `const F_${name} = F.${name};\n`);
+    const functions = [...unit.natives].map((name) => `var F_${name} = F.${name};\n`);
     const bound = unit.bound.size === 0 ? "" : `let ${[...unit.bound.values()].join(", ")};\n`;
     // In parentheses V8 compiles it at once, when the set is loaded, and not in the first slice of the first render.
-    const head: Code = ['"use strict";\n', TOOL_NAMES, functions, "return (function* ($) {\nlet $r;\n"];
+    const head: Code = ['"use strict";\n', functions, "return (function* ($) {\nlet $r;\n"];
     const code: Code = [head, globals, bound, unitEntry(body), imports, body, "});\n"];
     yield* analyse(code);
     const printed = yield* print(code);

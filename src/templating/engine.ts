@@ -171,14 +171,19 @@ class Engine implements CompiledSet {
   }
 }
 
-/** The call chain: the frames around the innermost, each with the contexts it was compiled in. */
+/**
+ * The call chain: calls in whose place the innermost was compiled, the frames around it; where there are none, the contexts it
+ * was compiled in.
+ */
 function chain(place: Place | undefined, callers: readonly Place[]): string[] {
   const steps: string[] = [];
   const add = (at: Place): void => {
     const line = stepOf(at);
     if (steps.at(-1) !== line && steps.length < 16) steps.push(line);
   };
+  let within = place?.from;
+  for (; within?.called === true; within = within.from) add(within);
   for (const at of callers) add(at);
-  if (callers.length === 0) for (let at = place?.from; at !== undefined; at = at.from) add(at);
+  if (callers.length === 0) for (; within !== undefined; within = within.from) add(within);
   return steps;
 }

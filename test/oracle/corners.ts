@@ -99,6 +99,13 @@ function* programs(): Generator<string> {
     yield `${any(v)}{% h++ %}{{ toJSON(h) }}`;
     yield `${any(v)}{% macro M(s string, n int) %}{{ s }}{{ n }}{% end %}{{ M(h, 1) }}`;
     yield `${any(v)}{% macro M(n int) %}{{ n }}{% end %}{{ M(h) }}`;
+    // Macros that are compiled in the place of their calls.
+    const placed =
+      '{% macro P(x any, n string) %}<{{ x }}{{ n }}{{ dig(x, "a", "p/" + n) | fallback("z") }}{{ n + "é" }}>{% end %}';
+    yield `${any(v)}${placed}{% var n any = 1 %}{% var x = "k" %}{{ P(h, "a") }}{{ P(n, x) }}{{ P(x, x) }}{{ P("s", x) }}`;
+    yield `${any(v)}${placed}{{ P(h, "\\xc3") }}{{ len(P(h, "\\xa9")) }}{% var s string = P(h, "b") %}{{ s == P(h, "b") }}`;
+    yield `${any(v)}{% macro P(x any) %}{{ x.a }}{{ x | tostring() | toUpper() }}{% end %}{{ P(h) }}`;
+    yield `${any(v)}{% macro P(x any) %}{{ tostring(x) }}{% end %}{% if true %}{% var tostring = 5 %}{{ P(h) }}{{ tostring }}{% end %}`;
     yield `${any(v)}{{ toJSON(dig(h, "a", "b")) }}{{ toJSON(dig(h, "length")) }}{{ toJSON(dig(h, title_)) }}{{ toJSON(dig(h, "a")) }}`;
     yield `${any(v)}{% var a, ok = h.(any) %}{{ ok }}{{ a == h }}{% switch x := h.(type) %}{% case any %}a{{ x == h }}{% default %}d{% end %}`;
     yield `${any(v)}{% var x, ok = h.(float64) %}{{ ok }}{{ x }}{% switch h.(type) %}{% case float64 %}f{% case int %}i{% case error %}e{% default %}d{% end %}`;

@@ -278,7 +278,7 @@ export abstract class Assignments extends Calls {
     return [
       `if (${js}$o) `,
       this.site(right.at),
-      parts.length === 1 ? [`$.pushOne(${js}, `, items] : [`$.push(${js}, [`, items, "]"],
+      parts.length === 1 ? [`R_push($, ${js}, `, items] : [`$.push(${js}, [`, items, "]"],
       `); else { ${js} = `,
       this.site(right.at),
       `$.append(${js}, [`,

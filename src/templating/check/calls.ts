@@ -5,7 +5,10 @@ import { byteLength } from "../runtime/text.ts";
 import { namedType } from "../syntax/expressions.ts";
 import type { Expression } from "../syntax/tree.ts";
 import { Rendering } from "./rendering.ts";
-import type { MacroInfo, Value } from "./scope.ts";
+import { CheckFault } from "./unit.ts";
+import type { InPlace } from "./in-place.ts";
+import { withTexts } from "./in-place.ts";
+import { Scope, type MacroInfo, type Value } from "./scope.ts";
 import {
   ANY,
   ANY_SLICE,
@@ -56,6 +59,9 @@ const plainKey = (key: string): boolean => !hostileNames.has(key) && !/^\d/.test
 export abstract class Calls extends Rendering {
   /** Static types of the arguments that `args` converted last. */
   private argumentTypes: readonly Type[] = [];
+
+  /** The text that `{{ x }}` writes. */
+  protected abstract shownText(x: Expression): Code;
 
   /** `wanted` = how many values the place takes; 0 = a statement. */
   protected call(x: Call, wanted: number): Value {
@@ -136,7 +142,7 @@ export abstract class Calls extends Rendering {
       if (plain && to.kind === "any") {
         if (isFloat(value.type))
           return value.constant === undefined ? value.code : this.convert(value, FLOAT, arg.at, `argument to ${name}`);
-        if (value.type.kind === "any" || value.type.kind === "pointer") return ["$.plain(", value.code, ")"];
+        if (value.type.kind === "any" || value.type.kind === "pointer") return ["R_plain($, ", value.code, ")"];
       }
       return this.convert(value, to, arg.at, `argument to ${name}`);
     });
@@ -189,7 +195,7 @@ export abstract class Calls extends Rendering {
     for (const key of keys) {
       const field: ObjectField | undefined = at.kind === "object" ? at.field(key) : undefined;
       const name = field?.json ?? key;
-      code = plainKey(name) ? [code, `?.[${literal(name)}]`] : ["$.dug(", code, `, ${literal(name)})`];
+      code = plainKey(name) ? [code, `?.[${literal(name)}]`] : ["R_dug($, ", code, `, ${literal(name)})`];
       optional = field?.optional ?? false;
       at = field?.type ?? (at.kind === "map" ? at.element : ANY);
     }
@@ -205,7 +211,7 @@ export abstract class Calls extends Rendering {
       code =
         arg.kind === "string" && plainKey(arg.text)
           ? [code, `?.[${literal(arg.text)}]`]
-          : [this.site(x.at), "$.dug(", code, ", ", args[i + 1]!, ")"];
+          : [this.site(x.at), "R_dug($, ", code, ", ", args[i + 1]!, ")"];
     });
     return ["(", code, " ?? null)"];
   }
@@ -335,10 +341,45 @@ export abstract class Calls extends Rendering {
     const variadic = macro.params.at(-1)?.variadic ?? false;
     const type: FunctionType = { kind: "func", params: macro.params.map((p) => p.type), variadic, results: [STRING] };
     const args = this.args(name, type, x);
+    const placed = x.spread || macro.inPlace === undefined ? undefined : this.placed(macro, macro.inPlace, x);
+    if (placed !== undefined) return { code: placed, type: STRING };
     return {
       code: { node: "call", fn: macro.node, target: [this.site(x.at), macro.target], args: commas(args) },
       type: STRING,
     };
+  }
+
+  /** A small macro in the place of its call, where all arguments are variables or texts: nothing is evaluated twice. */
+  private placed(macro: MacroInfo, { source, parts }: InPlace, x: Call): Code | undefined {
+    const texts = new Map<string, string>();
+    const scope = new Scope(undefined);
+    for (const [i, { name, type }] of macro.params.entries()) {
+      const arg = x.args[i]!;
+      if (arg.kind === "string" && isString(type)) {
+        texts.set(name, arg.text);
+        continue;
+      }
+      const symbol = arg.kind === "name" ? this.scope.lookup(arg.name) : undefined;
+      if (symbol?.kind !== "var" || (symbol.type.kind !== "any" && !isString(symbol.type))) return undefined;
+      if (type.kind !== "any" && !(isString(type) && isString(symbol.type))) return undefined;
+      scope.names.set(name, { ...symbol, name, type });
+    }
+    const outer = [this.scope, this.source, this.from] as const;
+    this.from = { ...this.place(x.at), called: true };
+    this.source = source;
+    this.scope = scope;
+    try {
+      const codes = parts.map((part) =>
+        typeof part === "string" ? literal(part) : this.shownText(withTexts(part, texts)),
+      );
+      return ['R_charged($, "" + ', codes.flatMap((code, i) => (i === 0 ? [code] : [" + ", code])), ")"];
+    } catch (fault) {
+      // What is wrong with these arguments is told when the macro runs.
+      if (fault instanceof CheckFault) return undefined;
+      throw fault;
+    } finally {
+      [this.scope, this.source, this.from] = outer;
+    }
   }
 
   private valueCall(x: Call, wanted: number): Value {

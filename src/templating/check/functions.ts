@@ -2,12 +2,13 @@
 import { commas, type Code, type FunctionNode } from "../emit/code.ts";
 import type { MacroStatement, Named, Statement } from "../syntax/tree.ts";
 import { Branches } from "./branches.ts";
+import { inPlace } from "./in-place.ts";
 import type { MacroInfo, Symbol_ } from "./scope.ts";
 import { finish, type Steps } from "./unit.ts";
 import { ANY, VOID, type FunctionType, type Type } from "./types.ts";
 
 /** Most results are short: told in place. */
-const LEAF_END = "return o.length > 1024 ? $.charged(o) : o;\n";
+const LEAF_END = "return R_charged($, o);\n";
 
 export abstract class Functions extends Branches {
   protected returnStatement(n: Statement & { kind: "return" }): Code {
@@ -127,8 +128,12 @@ export abstract class Functions extends Branches {
         flags,
         yield* this.list(n.body),
         this.told,
-        () => (info.node.leaf ? LEAF_END : "$.depth--;\nreturn $.charged(o);\n"),
+        () => (info.node.leaf ? LEAF_END : `$.depth--;\n${LEAF_END}`),
       ];
+      const { declarations, natives } = this.host;
+      const native = (name: string): boolean =>
+        this.scope.lookup(name) === undefined && !declarations.globals[this.kind].has(name) && natives.has(name);
+      if (this.host.piece === undefined) info.inPlace = inPlace(n, this.source, native);
     } finally {
       [this.frame, this.jumps, this.inlineEnd, this.scope] = outer;
     }

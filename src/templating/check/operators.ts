@@ -290,15 +290,7 @@ export abstract class Operators extends UnitContext {
     const code: Code =
       constant === undefined
         ? [this.site(at), "$.cat(", text(left), ", ", text(right), ")"]
-        : [
-            "(($r = ",
-            text(left),
-            " + ",
-            text(right),
-            ").length > 1024 ? ",
-            this.site(at),
-            `$.grown($r, ${constant}) : $r)`,
-          ];
+        : [this.site(at), "R_grown($, ", text(left), " + ", text(right), `, ${constant})`];
     return { code, type: STRING };
   }
 

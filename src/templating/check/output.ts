@@ -57,6 +57,10 @@ export abstract class Output extends Assignments {
   }
 
   private showValue(x: Expression): Code {
+    return this.piece(this.shownText(x), x.at);
+  }
+
+  protected override shownText(x: Expression): Code {
     const value = this.expression(x);
     const { type } = value;
     if (isString(type) || isInteger(type) || isBool(type)) {
@@ -67,7 +71,7 @@ export abstract class Output extends Assignments {
         : this.host.piece === undefined
           ? value.code
           : ["$.show(", value.code, ")"];
-      return this.piece(constant === undefined ? text : literal(constantText(constant)), x.at);
+      return constant === undefined ? text : literal(constantText(constant));
     }
     if (
       type.kind === "slice" ||
@@ -93,7 +97,7 @@ export abstract class Output extends Assignments {
     }
     const code = isFloat(type) ? this.convert(value, defaultType(type), x.at, "show") : value.code;
     // Most values are texts: told in place, as V8 does not inline every call of a large function.
-    return this.piece(["typeof ($r = ", code, ') === "string" ? $r : ', this.site(x.at), "$.show($r)"], x.at);
+    return [this.site(x.at), "R_show($, ", code, ")"];
   }
 
   protected *showRender(x: RenderExpression): Steps<Code> {

@@ -1,6 +1,7 @@
 /** Names of a template and what is known of them. Tables are Maps: `constructor` is a name like any other. */
 import type { Code, FunctionNode } from "../emit/code.ts";
 import type { Constant } from "./constants.ts";
+import type { InPlace } from "./in-place.ts";
 import type { Type } from "./types.ts";
 
 export interface MacroParam {
@@ -14,6 +15,8 @@ export interface MacroInfo {
   readonly params: readonly MacroParam[];
   /** How the emitted code names it: `M_3` or, imported, `i_1.M_3`. */
   readonly target: Code;
+  /** Set once its body was checked, where calls of it may be compiled in place. */
+  inPlace?: InPlace | undefined;
 }
 
 export interface Symbol_ {

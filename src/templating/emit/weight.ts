@@ -9,7 +9,7 @@ const CHARACTERS_PER_UNIT = 256;
 /** Longer pieces are text that is written as it is, which costs nothing. */
 const LONGEST_PIECE = 64;
 /** A macro longer than this charges its calls itself. */
-export const LONGEST_LEAF = 1024;
+export const LONGEST_LEAF = 2048;
 
 const sizes = new WeakMap<readonly Code[], number>();
 

@@ -239,23 +239,19 @@ export abstract class Collections extends Operations {
         return makeView(base, offset, length + items.length, capacity);
       }
     }
-    this.#bounded(list.length + items.length);
+    this.bounded(list.length + items.length);
     this.charge(list.length >> 2);
     return [...(list as unknown[]), ...items];
   }
 
-  #bounded(length: number): void {
+  bounded(length: number): void {
     if (length > MAX_LIST) throw new LimitFault(`a list gets more than ${MAX_LIST} elements`);
   }
 
   /** An append to a list that nothing else holds, and that is no view. */
   push(list: unknown[], items: readonly unknown[]): void {
-    for (const item of items) this.pushOne(list, item);
-  }
-
-  pushOne(list: unknown[], item: unknown): void {
-    this.charge(1);
-    this.#bounded(list.push(item));
+    this.charge(items.length);
+    for (const item of items) this.bounded(list.push(item));
   }
 
   /** Whether a list that was just made may be pushed to: a view must not grow over what follows it. */

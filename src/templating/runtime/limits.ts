@@ -7,7 +7,7 @@ export const DEFAULT_OUTPUT = 256 * 1024 * 1024;
 /** Nested macro calls, function values and includes. Each costs a resumption of a slice a little. */
 export const DEFAULT_DEPTH = 200;
 /** Ticks between two looks at the clock. */
-export const TICKS_PER_LOOK = 64;
+export const TICKS_PER_LOOK = 256;
 /** Units of work that may be done where a run cannot pause: one call of a function with all its callbacks. About 50 ms. */
 export const MAX_STRETCH = 5_000_000;
 /** A loop turn inside a callback counts like this many units: a turn is more than a step of a built-in function. */
@@ -24,4 +24,4 @@ export const MAX_TEXT = 32 * 1024 * 1024;
 /** A run ends when the process uses more than this part of its heap; V8 would end the process a little later. */
 export const MAX_HEAP = 0.9;
 /** Looks at the clock between two looks at the heap. */
-export const LOOKS_PER_HEAP_CHECK = 512;
+export const LOOKS_PER_HEAP_CHECK = 128;

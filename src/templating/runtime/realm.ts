@@ -1,14 +1,29 @@
 /** A bare realm for emitted code: no globals, frozen intrinsics, no code from strings. */
 import vm from "node:vm";
+import { MAX_LIST } from "./limits.ts";
 
 /**
  * Small functions of the realm itself. V8 inlines no call from one realm into another, so what is cheap and frequent is told
- * here, and only what is rare asks the runtime `$`.
+ * here, and only what is rare asks the runtime `$`. They are short, so that V8 finds room for all calls of them.
  */
-const TOOLS = `(() => {
+const TOOLS = `((HostMap) => {
   const { isArray } = Array;
+  const { hasOwn } = Object;
   return {
     isArray,
+    show: ($, v) => (typeof v === "string" ? v : $.show(v)),
+    grown: ($, text, shorter) => (text.length > 1024 ? $.grown(text, shorter) : text),
+    charged: ($, text) => (text.length > 1024 ? $.charged(text) : text),
+    plain: ($, v) => (typeof v === "object" ? $.plain(v) : v),
+    dug: ($, map, key) => {
+      if (typeof map !== "object" || map === null || isArray(map)) return null;
+      if (map instanceof HostMap || typeof key !== "string" || key === "__proto__") return $.dug(map, key);
+      const value = map[key];
+      return value === undefined || !hasOwn(map, key) ? null : value;
+    },
+    push: ($, list, item) => {
+      if (list.push(item) > ${MAX_LIST}) $.bounded(list.length);
+    },
     plus: ($, a, b) => {
       if (typeof a === "number" && typeof b === "number") {
         const sum = a + b;
@@ -28,22 +43,20 @@ const TOOLS = `(() => {
     equal: ($, a, b) => (typeof a !== "object" && typeof a === typeof b ? a === b : $.equal(a, b)),
     truthy: ($, v) => (typeof v === "boolean" ? v : typeof v === "string" ? v !== "" : $.truthy(v)),
   };
-})()`;
-
-/** Head of every unit: the realm's functions under the names that emitted code uses. */
-export const TOOL_NAMES =
-  "const { isArray: R_isArray, plus: R_plus, minus: R_minus, at: R_at, equal: R_equal, truthy: R_truthy } = R;\n";
+})`;
 
 interface Realm {
   readonly context: vm.Context;
-  readonly tools: unknown;
+  readonly tools: Readonly<Record<string, unknown>>;
 }
 
 let shared: Realm | undefined;
 
 function bareRealm(): Realm {
   const context = vm.createContext(Object.create(null) as object, { codeGeneration: { strings: false, wasm: false } });
-  const tools: unknown = vm.runInContext(TOOLS, context, { filename: "haptic-tools" });
+  const tools = (
+    vm.runInContext(TOOLS, context, { filename: "haptic-tools" }) as (map: unknown) => Record<string, unknown>
+  )(Map);
   // The intrinsics are frozen before the names that lead to them are removed; only NaN, Infinity and undefined remain.
   vm.runInContext(
     `(() => {
@@ -66,9 +79,11 @@ function bareRealm(): Realm {
  */
 export function compileInRealm(text: string, natives: unknown, filename: string): unknown {
   shared ??= bareRealm();
-  const unit = vm.compileFunction(text, ["F", "R"], { filename, parsingContext: shared.context }) as (
+  const { tools, context } = shared;
+  const names = Object.keys(tools).map((name) => `R_${name}`);
+  const unit = vm.compileFunction(text, ["F", ...names], { filename, parsingContext: context }) as (
     natives: unknown,
-    tools: unknown,
+    ...tools: unknown[]
   ) => unknown;
-  return unit(natives, shared.tools);
+  return unit(natives, ...Object.values(tools));
 }

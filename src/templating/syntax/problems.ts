@@ -7,6 +7,8 @@ export interface Place {
   readonly source: TemplateSource;
   readonly offset: number;
   readonly from?: Place | undefined;
+  /** It is the call of a macro that was compiled in place. */
+  readonly called?: true;
 }
 
 /** Line (1-based) and column (1-based, in code points) of an offset. */

@@ -210,6 +210,22 @@ for (const [template, expected, data = {}] of runCases) {
   });
 }
 
+test("a macro that is compiled in the place of its call is in the chain like any other", () => {
+  const files = {
+    lib: "{% macro Bad(x any, n string) string %}{{ x.a.b }}{{ n }}{% end %}{% macro Outer(x any) %}{% if true %}{{ Bad(x, `k`) }}{% end %}{% end %}",
+    snip: '{% import "lib" for Bad, Outer %}{% var v any = map[string]any{"a": 5} %}\n{{ CALL }}',
+  };
+  const chain = (call: string): string => {
+    const { problem } = failure('line\n{{ render "snip" }}', {
+      files: { ...files, snip: files.snip.replace("CALL", call) },
+    });
+    assert.is(problem.message, "cannot read a member of int");
+    return problem.text.match(/(?<=from )\S+/g)!.join(" ");
+  };
+  assert.is(chain("Bad(v, `k`)"), "snip:2:7 main:2:4");
+  assert.is(chain("Outer(v)"), "lib:1:110 snip:2:9 main:2:4");
+});
+
 test("a run-time error shows the macros and files that led to it", () => {
   const files = {
     lib: "{% macro Bad(x any) string %}\n  {{ x[3] }}\n{% end %}",

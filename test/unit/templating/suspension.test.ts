@@ -85,25 +85,25 @@ function start(
 
 test("a loop ends its slice when it is due and goes on where it was", () => {
   let slices = 0;
-  const { run, out } = start("{% for i in seq(1000) %}{{ i }},{% end %}", { due: () => true });
+  const { run, out } = start("{% for i in seq(4000) %}{{ i }},{% end %}", { due: () => true });
   for (let step = run.next(); step.done !== true; step = run.next()) {
     assert.is(step.value.kind, "slice");
     slices++;
   }
-  assert.ok(slices >= Math.floor(1000 / 65), String(slices));
-  assert.is(out(), Array.from({ length: 1000 }, (_, i) => `${i},`).join(""));
+  assert.ok(slices >= Math.floor(4000 / 257), String(slices));
+  assert.is(out(), Array.from({ length: 4000 }, (_, i) => `${i},`).join(""));
 });
 
 test("a loop inside a macro inside an include inside a function can be suspended", () => {
   const files = {
-    snip: '{% import "lib" for M %}{{ M(200) }}',
+    snip: '{% import "lib" for M %}{{ M(800) }}',
     lib: "{% macro M(n int) %}{% for i in seq(n) %}.{% end %}{% end %}",
   };
   const { run, out } = start('{% f := func() string { return render "snip" } %}{{ f() }}', { due: () => true }, files);
   let slices = 0;
   while (run.next().done !== true) slices++;
   assert.ok(slices >= 3, String(slices));
-  assert.is(out(), ".".repeat(200));
+  assert.is(out(), ".".repeat(800));
 });
 
 test("reads that miss are answered by the driver, in order, wherever they stand", () => {
@@ -198,7 +198,7 @@ test("the driver runs in slices on its clock, lets others run, and can be aborte
   let time = 0;
   const now = (): number => (time += 1);
   const clock = sliceClock(3, now);
-  const { run, out } = start("{% for i in seq(2000) %}.{% end %}", { due: clock.due });
+  const { run, out } = start("{% for i in seq(8000) %}.{% end %}", { due: clock.due });
   let pauses = 0;
   await drive(run, {
     clock,
@@ -207,7 +207,7 @@ test("the driver runs in slices on its clock, lets others run, and can be aborte
     },
   });
   assert.ok(pauses > 3, String(pauses));
-  assert.is(out().length, 2000);
+  assert.is(out().length, 8000);
 
   const controller = new AbortController();
   const endless = start("{% for %}{% end %}", { due: () => true });
