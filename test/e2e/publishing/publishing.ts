@@ -150,6 +150,20 @@ export function publishingProof(base: Test, network: Network, api: ApiChoice): v
     );
   });
 
+  test(`${api.name}: a Service's own timeout is an entry of a map in each pod, without a reload`, async () => {
+    const reloads = async (): Promise<readonly unknown[]> =>
+      ((await inForce()).status?.deployedToPods ?? []).map(({ podName, lastReloadAt }) => [podName, lastReloadAt]);
+    const before = await reloads();
+    await cluster.kubectl(["annotate", "service", "app", "haproxy-haptic.org/timeout-server=7s"]);
+    await until("the map is published", async () => JSON.stringify(await items("hpmap")).includes(" 7000"), 40_000);
+    await until(
+      "it is told",
+      async () => (await podEntry(0))?.mode === "runtime" && (await podEntry(1))?.mode === "runtime",
+    );
+    assert.equal(await reloads(), before);
+    await cluster.kubectl(["annotate", "service", "app", "haproxy-haptic.org/timeout-server-"]);
+  });
+
   test(`${api.name}: a change that needs a reload says why, on each pod`, async () => {
     const { items: configs } = JSON.parse(await cluster.kubectl(["get", "htplcfg", "-o", "json"])) as {
       items: { spec: { haproxyConfig: { template: string } } }[];
