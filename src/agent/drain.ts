@@ -1,9 +1,9 @@
 /** Draining before HAProxy is stopped: the reading, the wiring of its chart, and the socket that a preStop hook asks. */
 import { chmodSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
 import { createActor, fromPromise } from "xstate";
 import { agentDrainMachine, type DrainEnd, type DrainReading } from "../../machines/agentDrain.ts";
 import { RuntimeSession } from "../haproxy/index.ts";
+import { listenPlain } from "../plain-server.ts";
 import { answerOf } from "./server.ts";
 
 export interface DrainOptions {
@@ -98,7 +98,8 @@ export async function serveDrain(path: string, options: DrainOptions, letGo: () 
     running = undefined;
     return { status: 200, body };
   };
-  const server = createServer((request, response) => {
+  // A drain is as long as it is.
+  const server = await listenPlain({ path }, (request, response) => {
     void answerTo(request.method ?? "", request.url ?? "")
       .catch(answerOf)
       .then(({ status, body }) => {
@@ -106,19 +107,12 @@ export async function serveDrain(path: string, options: DrainOptions, letGo: () 
         response.end(`${JSON.stringify(body)}\n`);
       });
   });
-  // A drain is as long as it is.
-  server.requestTimeout = 0;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(path, resolve);
-  });
   // For HAProxy's container, should it run as another user of the same group.
   chmodSync(path, 0o660);
   return {
     close: () => {
       for (const each of begun) each.stop();
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
+      return server.close();
     },
   };
 }

@@ -11,6 +11,7 @@ import { LocalLock } from "./local.ts";
 import { checkManifest } from "./manifest.ts";
 import { agentPaths, type PathFlags } from "./options.ts";
 import { PlanStore } from "./plan-store.ts";
+import type { Prepared, PrepareOptions } from "./prepare.ts";
 import { Pacer, pacingDefaults, readOldWorkers, type PacingRules } from "./pacing.ts";
 import { createAgentServer, EarlyAnswer } from "./server.ts";
 import { StartDesk } from "./start-desk.ts";
@@ -20,7 +21,7 @@ import { Witness } from "./witness.ts";
 import type { ApplyResult } from "./api.ts";
 
 export { agentPaths, type AgentPaths, type PathFlags } from "./options.ts";
-export { prepareStart, type Prepared, type PrepareOptions } from "./prepare.ts";
+export type { Prepared, PrepareOptions } from "./prepare.ts";
 export { AGENT_OPS_30, AGENT_OPS_34 } from "./capabilities.ts";
 export { askAgent } from "./local.ts";
 export { drain, type Drained } from "./drain.ts";
@@ -48,6 +49,11 @@ export interface AgentOptions extends PathFlags {
   readonly now: () => number;
   /** Milliseconds that never go back. */
   readonly monotonic: () => number;
+}
+
+/** What the start wrapper does before HAProxy; loaded there only, as an agent has no use for it. */
+export async function prepareStart(options: PrepareOptions): Promise<Prepared> {
+  return (await import("./prepare.ts")).prepareStart(options);
 }
 
 export type DrainTiming = Omit<DrainOptions, "workerSocket">;

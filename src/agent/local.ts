@@ -5,10 +5,10 @@
  * a path alone could be listened on by two who start in the same moment, each having found it free.
  */
 import { mkdirSync, rmSync, statSync } from "node:fs";
-import { createServer, request, type Server } from "node:http";
 import { connect, createServer as createGuard, type Server as Guard, type Socket } from "node:net";
 import { basename, dirname } from "node:path";
 import { AgentRequestError, AgentTreeError } from "../errors.ts";
+import { listenPlain, type PlainServer } from "../plain-server.ts";
 import type { Answer } from "./ticket.ts";
 import { answerOf } from "./server.ts";
 
@@ -17,12 +17,18 @@ export type LocalHandler = (method: string, url: URL) => Promise<Answer>;
 export class LocalLock {
   readonly #guard: Guard;
   readonly #waiting: ReadonlySet<Socket>;
-  readonly #server: Server;
-  readonly #handler = Promise.withResolvers<LocalHandler>();
+  readonly #handler: PromiseWithResolvers<LocalHandler>;
+  readonly #server: PlainServer;
 
-  private constructor(guard: Guard, waiting: ReadonlySet<Socket>, server: Server) {
+  private constructor(
+    guard: Guard,
+    waiting: ReadonlySet<Socket>,
+    handler: PromiseWithResolvers<LocalHandler>,
+    server: PlainServer,
+  ) {
     this.#guard = guard;
     this.#waiting = waiting;
+    this.#handler = handler;
     this.#server = server;
   }
 
@@ -40,24 +46,19 @@ export class LocalLock {
     const guard = await claim(guardOf(path), waiting);
     if (guard === undefined) return undefined;
     rmSync(path, { force: true });
-    const server = createServer();
-    const lock = new LocalLock(guard, waiting, server);
-    server.on("request", (incoming, response) => {
+    const handler = Promise.withResolvers<LocalHandler>();
+    const server = await listenPlain({ path }, (incoming, response) => {
       const url = URL.parse(incoming.url ?? "/", "http://agent");
       const answer =
         url === null
           ? Promise.reject(new AgentRequestError("the address of the request cannot be read"))
-          : lock.#handler.promise.then((handler) => handler(incoming.method ?? "GET", url));
+          : handler.promise.then((handle) => handle(incoming.method ?? "GET", url));
       void answer.catch(answerOf).then((answer) => {
         response.writeHead(answer.status, { "content-type": "application/json" });
         response.end(`${JSON.stringify(answer.body)}\n`);
       });
     });
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(path, resolve);
-    });
-    return lock;
+    return new LocalLock(guard, waiting, handler, server);
   }
 
   /**
@@ -90,8 +91,7 @@ export class LocalLock {
   }
 
   async release(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await this.#server.close();
     for (const socket of this.#waiting) socket.destroy();
     await new Promise<void>((resolve) => this.#guard.close(() => resolve()));
   }
@@ -131,7 +131,9 @@ async function isInService(path: string): Promise<boolean> {
  * Asks a living agent; undefined when none listens.
  * @throws AgentTreeError when it answers with an error.
  */
-export function askAgent(path: string, method: string, target: string): Promise<unknown> {
+export async function askAgent(path: string, method: string, target: string): Promise<unknown> {
+  // An agent asks nobody, but for one that may be there before it: see plain-server.ts.
+  const { request } = await import("node:http");
   return new Promise((resolve, reject) => {
     const outgoing = request({ socketPath: path, method, path: target }, (response) => {
       let text = "";

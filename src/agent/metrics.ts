@@ -1,5 +1,5 @@
 /** The agent's Prometheus metrics: counts of what it tells of its work, gauges read when somebody asks. Loaded only where they are served. */
-import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import { Counter, Gauge, Registry } from "prom-client";
 import type { AgentNote } from "./notes.ts";
 import type { OldWorkers } from "./pacing.ts";
 import type { Answer } from "./ticket.ts";
@@ -125,9 +125,45 @@ export class AgentMetrics {
     );
   }
 
-  /** Adds what is known of this process. Once a process. */
+  /** Adds what is known of this process: the few figures that cost no memory of their own. Once a process. */
   addProcess(): void {
-    collectDefaultMetrics({ register: this.registry });
+    const { rss } = process.memoryUsage;
+    const figures: readonly (readonly [name: string, help: string, read: () => number])[] = [
+      ["process_resident_memory_bytes", "Resident memory size in bytes.", () => rss()],
+      [
+        "nodejs_heap_size_used_bytes",
+        "Process heap size used from Node.js in bytes.",
+        () => process.memoryUsage().heapUsed,
+      ],
+      ["nodejs_external_memory_bytes", "Node.js external memory size in bytes.", () => process.memoryUsage().external],
+      [
+        "process_start_time_seconds",
+        "Start time of the process since unix epoch in seconds.",
+        () => performance.timeOrigin / 1_000,
+      ],
+    ];
+    for (const [name, help, read] of figures)
+      this.registry.registerMetric(
+        new Gauge({
+          name,
+          help,
+          registers: [],
+          collect() {
+            this.set(read());
+          },
+        }),
+      );
+    const seconds = new Counter({
+      name: "process_cpu_seconds_total",
+      help: "Total user and system CPU time spent in seconds.",
+      registers: [],
+      collect() {
+        const { user, system } = process.cpuUsage();
+        this.reset();
+        this.inc((user + system) / 1e6);
+      },
+    });
+    this.registry.registerMetric(seconds);
   }
 
   answered(answer: Answer): void {

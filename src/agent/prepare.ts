@@ -10,8 +10,7 @@ import { checkConfig } from "../haproxy/index.ts";
 import { Holding } from "./holding.ts";
 import { askAgent, LocalLock } from "./local.ts";
 import type { AgentPaths } from "./options.ts";
-import { PRIVATE_DIR } from "./paths.ts";
-import { bootstrapModel } from "./bootstrap.ts";
+import { foldForStart, returnToLastGood } from "./start-files.ts";
 
 /** An agent that holds the lock is about to listen, or about to be gone. */
 const BETWEEN_ASKING_MS = 20;
@@ -58,19 +57,6 @@ async function prepareAlone(options: PrepareOptions, lock: LocalLock): Promise<P
   }
 }
 
-/**
- * The files hold all that was accepted. Where that cannot be done (the disk is full), HAProxy starts from the set in force all
- * the same, and the agent brings the worker what the journal holds besides.
- * @throws the reason when there is no set at all.
- */
-export async function foldForStart(holding: Holding): Promise<void> {
-  try {
-    await holding.fold();
-  } catch (error) {
-    if (holding.tree.folded === undefined) throw error;
-  }
-}
-
 async function checked(options: PrepareOptions, fallBack: () => Promise<void>): Promise<Prepared> {
   const configPath = join(options.baseDir, "current", options.config);
   const refusals: string[] = [];
@@ -81,36 +67,4 @@ async function checked(options: PrepareOptions, fallBack: () => Promise<void>): 
     if (set !== "bootstrap") await fallBack();
   }
   throw new AgentTreeError("HAProxy refuses even the bootstrap configuration", { hint: refusals.at(-1) ?? "" });
-}
-
-/**
- * The files become the last known good set's, or the bootstrap's when there is none or it is in force already. Runs while
- * HAProxy is down.
- */
-export async function returnToLastGood(holding: Holding): Promise<void> {
-  const { model, tree } = holding;
-  await holding.fold();
-  const name = tree.lkgName;
-  const set =
-    name !== undefined && tree.lkgPlanId !== model.planId
-      ? { ...tree.readSet(name).model, files: tree.filesOf(name) }
-      : bootstrapModel({
-          config: holding.options.config,
-          workerSocket: holding.options.workerSocket,
-          listenSocket: join(holding.options.baseDir, PRIVATE_DIR, "bootstrap.sock"),
-        });
-  await holding.replace({
-    ...model,
-    files: set.files,
-    planId: set.planId,
-    token: set.token,
-    runningPlanId: "",
-    workerOpsPlanId: "",
-    worker: null,
-    owed: null,
-    former: null,
-    pendingServers: new Set(),
-    pendingBackends: new Set(),
-    generation: model.generation + 1,
-  });
 }

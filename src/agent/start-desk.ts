@@ -1,7 +1,7 @@
 /** The start wrapper's requests to a living agent: make the files whole, or go back to the last known good set. */
 import { AgentTreeError } from "../errors.ts";
 import type { Holding } from "./holding.ts";
-import { foldForStart, returnToLastGood } from "./prepare.ts";
+import { foldForStart, returnToLastGood } from "./start-files.ts";
 
 interface StartTicket {
   readonly fallBack: boolean;

@@ -9,7 +9,7 @@ import * as assert from "uvu/assert";
 import { bootstrapModel, ensureSet } from "../../../src/agent/bootstrap.ts";
 import { Holding } from "../../../src/agent/holding.ts";
 import { Journal, type JournalRecord } from "../../../src/agent/journal.ts";
-import { foldForStart } from "../../../src/agent/prepare.ts";
+import { foldForStart } from "../../../src/agent/start-files.ts";
 import { Tree } from "../../../src/agent/tree.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "haptic-full-"));

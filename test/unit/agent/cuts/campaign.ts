@@ -10,7 +10,7 @@ import type { Manifest, Token } from "../../../../src/agent/api.ts";
 import * as changes from "../../../../src/agent/changes.ts";
 import { Holding } from "../../../../src/agent/holding.ts";
 import { PlanStore } from "../../../../src/agent/plan-store.ts";
-import { returnToLastGood } from "../../../../src/agent/prepare.ts";
+import { returnToLastGood } from "../../../../src/agent/start-files.ts";
 import { reconcile } from "../../../../src/agent/reconcile.ts";
 import type { Part } from "../../../../src/agent/staging.ts";
 import { blockOf } from "../../../../src/plan/chunks.ts";
