@@ -7,7 +7,10 @@ import { FaultRegistry } from "../../../src/observe/index.ts";
 const subject = { apiVersion: "v1", kind: "Config", namespace: "n", name: "c", uid: "u" };
 const records = (): Records =>
   new Records({
-    faults: new FaultRegistry(() => new Date(0), () => {}),
+    faults: new FaultRegistry(
+      () => new Date(0),
+      () => {},
+    ),
     subject: () => subject,
     configName: "Config n/c",
     observedGeneration: () => undefined,
