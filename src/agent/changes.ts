@@ -200,7 +200,7 @@ export async function takeForReload(
 /** Asks the master to reload, once. Throws a retriable MasterError while it is busy or re-executing itself. */
 export async function reloadMaster(holding: Holding, timeoutMs: number): Promise<ReloadVerdict> {
   await holding.fold();
-  return masterReload(holding.options.masterSocket, timeoutMs);
+  return holding.tree.whileRead(() => masterReload(holding.options.masterSocket, timeoutMs));
 }
 
 /** After a reload: attaches to the new worker and notes that it was loaded from the set, which is thereby known good. */

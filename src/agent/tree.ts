@@ -50,6 +50,8 @@ export class Tree {
   readonly #now: () => number;
   #folded: FoldedSet | undefined;
   #lkg: { name: string; planId: string } | undefined;
+  /** Sets that were in force since HAProxy began to read; undefined while it does not. */
+  #read: Set<string | undefined> | undefined;
   #counter = 0;
   #staged = 0;
 
@@ -167,6 +169,7 @@ export class Tree {
       throw error;
     }
     this.#folded = { name, seq: snapshot.seq, planId: snapshot.planId, foldedAt, files: snapshot.files };
+    this.#read?.add(name);
     for (const file of snapshot.files.values()) {
       for (const block of file.blocks) if (block.bytes !== undefined) delete block.bytes;
       if (file.staged !== undefined) {
@@ -253,6 +256,16 @@ export class Tree {
     this.#lkg = { name: this.#folded.name, planId: this.#folded.planId };
   }
 
+  /** HAProxy reads the set in force while `work` runs: its folder stays until the next fold, whatever is folded meanwhile. */
+  async whileRead<T>(work: () => Promise<T>): Promise<T> {
+    this.#read = new Set([this.#folded?.name]);
+    try {
+      return await work();
+    } finally {
+      this.#read = undefined;
+    }
+  }
+
   /** The whole content of a held file, folded or not. */
   async content(file: HeldFile): Promise<Buffer> {
     if (file.staged !== undefined) return readFile(file.staged);
@@ -333,9 +346,9 @@ export class Tree {
     }
   }
 
-  /** Deletes the sets that are neither in force, nor last known good, nor what an owed reload may return to. */
+  /** Deletes the sets that are neither in force, nor last known good, nor what an owed reload may return to, nor being read. */
   #prune(former: string | null): void {
-    const keep = new Set([this.#folded?.name, this.#lkg?.name, former]);
+    const keep = new Set([this.#folded?.name, this.#lkg?.name, former, ...(this.#read ?? [])]);
     for (const name of readdirSync(this.#private("sets"))) {
       if (!keep.has(name)) void rm(this.#setDir(name), { recursive: true, force: true }).catch(() => undefined);
     }

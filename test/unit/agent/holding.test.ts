@@ -1,6 +1,17 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { rootDigest } from "../../../src/agent/blocks.ts";
@@ -83,6 +94,27 @@ test("who asks for a fold before the files were read, or while they are, changes
   assert.is(holding.model.planId, "p2");
   assert.is(readlinkSync(join(base, "current")), before);
   assert.is(readFileSync(join(base, "current", "maps", "b.map"), "utf8"), "second\n");
+  holding.close();
+});
+
+test("what HAProxy reads stays while it reads, though a fold comes meanwhile", async () => {
+  const base = await twoSets();
+  const holding = holdingAt(base);
+  await holding.recover();
+  const read = realpathSync(join(base, "current"));
+  const foldMore = async (): Promise<void> => {
+    holding.model.seq += 1;
+    await holding.fold();
+    // Folders that are not needed any more go beside.
+    await sleep(50);
+  };
+  holding.model.former = null;
+  await holding.tree.whileRead(async () => {
+    await foldMore();
+    await foldMore();
+    assert.is(readFileSync(join(read, "maps", "b.map"), "utf8"), "second\n");
+  });
+  assert.is.not(realpathSync(join(base, "current")), read);
   holding.close();
 });
 
