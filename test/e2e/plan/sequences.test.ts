@@ -19,10 +19,13 @@ const loud = process.env["HAPTIC_CHANGES"] !== undefined;
 const root = scratch("sequences");
 const identities = await makeIdentities(root);
 const material = await makeMaterial();
+const VERSIONS = ["3.4", "3.2", "3.0"] as const;
+/** Runs of one version each may be beside each other. */
+const network = `127.113.${20 + VERSIONS.findIndex((version) => version === ONLY) + 1}`;
 const targets: Targets = {
-  addresses: ["127.113.0.1", "127.113.0.2", "127.113.0.3", "127.113.0.4"],
+  addresses: [1, 2, 3, 4].map((host) => `${network}.${host}`),
   ports: [9001, 9002],
-  dead: "127.113.0.99",
+  dead: `${network}.99`,
 };
 const listening = await startTargets(targets.addresses, targets.ports);
 const rigs: Rig[] = [];
@@ -33,7 +36,7 @@ test.after(async () => {
   if (process.env["HAPTIC_KEEP"] === undefined) removeScratch(root);
 });
 
-for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
+for (const [i, version] of VERSIONS.entries()) {
   if (ONLY !== undefined && ONLY !== version) continue;
   const check = needing(test, missingHaproxy(version));
 
