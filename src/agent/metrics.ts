@@ -127,9 +127,8 @@ export class AgentMetrics {
 
   /** Adds what is known of this process: the few figures that cost no memory of their own. Once a process. */
   addProcess(): void {
-    const { rss } = process.memoryUsage;
     const figures: readonly (readonly [name: string, help: string, read: () => number])[] = [
-      ["process_resident_memory_bytes", "Resident memory size in bytes.", () => rss()],
+      ["process_resident_memory_bytes", "Resident memory size in bytes.", () => process.memoryUsage.rss()],
       [
         "nodejs_heap_size_used_bytes",
         "Process heap size used from Node.js in bytes.",
