@@ -124,8 +124,7 @@ export class PodSessions {
       const reply = await this.#post(session, delivery.manifest, delivery.parts, delivery.reasons, signal);
       if (reply.kind !== "missing") return reply.reply;
       if (attempt > 0 || form === "delta") return { kind: "baseline_unknown" };
-      const why = delivery.reasons.length > 0 ? delivery.reasons : ["the pod lacks content that it was believed to hold"];
-      delivery = fullDelivery(plan, state, token, why, true);
+      delivery = fullDelivery(plan, state, token, delivery.reasons, true);
     }
   }
 
