@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { cacheFolder, installableVersions, locateHaproxy } from "../../src/haproxy/index.ts";
+import { provideAioquic } from "../parts/aioquic.ts";
 import { realKubectl } from "../parts/index.ts";
 import { provideNode } from "../parts/real-node.ts";
 import { missingRoot } from "./skip.ts";
@@ -32,6 +33,7 @@ export async function provideParts(layers: ReadonlySet<string>, say: (line: stri
   }
   // The install tests say themselves why they are skipped.
   if (layers.has("e2e")) await provideNode();
+  if (layers.has("e2e")) await provideAioquic(say);
 }
 
 async function provideHaproxy(say: (line: string) => void): Promise<void> {
