@@ -225,6 +225,7 @@ export class Rig {
       `--listen=${ADDRESS.pod}:${PORT.agent}`,
       `--tls-dir=${join(this.#folder, "agent-tls")}`,
       `--tls-client-name=${NAMES.controller}`,
+      `--metrics-listen=${ADDRESS.pod}:9101`,
     ]);
     await until("the agent listens", () => agentSays(ADDRESS.pod, "/healthz"));
     const prepare = [
