@@ -62,13 +62,9 @@ export abstract class Collections extends Operations {
     return pairs.keys === null ? i : pairs.keys[i];
   }
 
-  /** One step of dig: a member of a map, or nil. */
-  dug(map: unknown, key: unknown): unknown {
-    if (typeof map !== "object" || map === null || Array.isArray(map)) return null;
-    if (map instanceof Map || typeof key !== "string" || key === "__proto__") return text.entryOf(map, nameOf(key));
-    // In one piece, for it is asked most often for what is not there.
-    const value = (map as Record<string, unknown>)[key];
-    return value === undefined || !Object.hasOwn(map, key) ? null : value;
+  /** One step of dig by a key that is no plain name, or in a map with keys of a type: the realm does the rest. */
+  dug(map: object, key: unknown): unknown {
+    return text.entryOf(map, nameOf(key));
   }
 
   get(map: unknown, key: unknown, zero: unknown): unknown {
