@@ -121,6 +121,8 @@ check(
       await until(
         "the agent is back and has brought the worker to the claimed set",
         async () => {
+          // Who looks at the files in the midst of a start changes nothing.
+          await askAgent(localSocket, "GET", "/state?verify=1").catch(() => undefined);
           // It answers while it still brings the worker what it may lack; ready it is afterwards.
           const health = (await askAgent(localSocket, "GET", "/health").catch(() => undefined)) as
             | { ready?: boolean }
