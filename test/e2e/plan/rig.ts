@@ -130,7 +130,7 @@ export class Rig {
     const { identities, address, reloadIntervalMs } = this.#options;
     this.#agent = fork(
       MAIN,
-      `agent --base-dir ${this.#pod.baseDir} --listen ${address}:5555 --tls-dir ${identities.agentDir} --tls-client-name ${CLIENT_NAME} --reload-interval-min ${reloadIntervalMs}ms`.split(
+      `agent --base-dir ${this.#pod.baseDir} --listen ${address}:5555 --tls-dir ${identities.agentDir} --tls-client-name ${CLIENT_NAME} --reload-interval-min ${reloadIntervalMs}ms --metrics-listen ${address}:9101`.split(
         " ",
       ),
       {
@@ -212,15 +212,11 @@ export class Rig {
   /** Waits until the worker runs what was applied, and nothing waits to be removed from it. */
   async settle(): Promise<AgentState> {
     let state: AgentState | undefined;
-    const still = (): string =>
-      state === undefined
-        ? "no state"
-        : JSON.stringify([
-            state.running_plan_id,
-            state.worker_ops_plan_id,
-            state.pending_deletes,
-            state.reload_pending_at,
-          ]);
+    const still = (): string => {
+      if (state === undefined) return "no state";
+      const { files: _, runtime_inventory: __, ...rest } = state;
+      return JSON.stringify(rest);
+    };
     await until(
       "the worker runs what was applied",
       async () => {
