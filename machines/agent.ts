@@ -20,6 +20,9 @@ export type AgentEvent =
   | { readonly type: "RELOAD.STARTED" }
   | { readonly type: "RELOAD.WANTED" };
 
+/** `more` came meanwhile; `diverged`: the worker is not what its operations were to make of it, and a reload is owed. */
+export type FoldEnd = "whole" | "more" | "diverged";
+
 export interface AgentInput {
   /** Least time between two reloads, in milliseconds; 0 = none. Old workers stretch it. */
   readonly reloadIntervalMs: number;
@@ -59,8 +62,8 @@ export const agentMachine = setup({
     /** Takes the set without loading it; in-place operations run. Answers the request. */
     schedule: missing<void, ById>(),
     reload: agentReloadMachine,
-    /** True when more came meanwhile. */
-    fold: missing<boolean, undefined>(),
+    /** Reads back what operations have changed, then makes the files whole. */
+    fold: missing<FoldEnd, undefined>(),
     /** Folds, falls back to last good if asked, answers the wrapper. */
     prepareStart: missing<void, ById>(),
     removals: agentRemovalsMachine,
@@ -98,6 +101,8 @@ export const agentMachine = setup({
     isCrowded: ({ context }) => context.applies.length >= context.maxWaiting,
     hasApply: ({ context }) => context.applies.length > 0,
     hasStart: ({ context }) => context.starts.length > 0,
+    hasDiverged: (_args, params: { end: FoldEnd }) => params.end === "diverged",
+    hasMore: (_args, params: { end: FoldEnd }) => params.end === "more",
     isTrue: (_args, params: { value: boolean }) => params.value,
     followedByReload: (_args, params: { next: "done" | "reload" }) => params.next === "reload",
     isLost: (_args, params: { end: "loaded" | "refused" | "lost" }) => params.end === "lost",
@@ -316,11 +321,18 @@ export const agentMachine = setup({
             clean: { on: { "FILES.CHANGED": "dirty" } },
             dirty: { after: { foldDelay: "folding" } },
             folding: {
+              description:
+                "What operations have changed is read back before; where the worker differs, a reload heals it.",
               invoke: {
                 id: "fold",
                 src: "fold",
                 onDone: [
-                  { guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) }, target: "dirty" },
+                  {
+                    guard: { type: "hasDiverged", params: ({ event }) => ({ end: event.output }) },
+                    target: "dirty",
+                    actions: raise({ type: "RELOAD.WANTED" }),
+                  },
+                  { guard: { type: "hasMore", params: ({ event }) => ({ end: event.output }) }, target: "dirty" },
                   { target: "clean" },
                 ],
                 onError: {
@@ -341,7 +353,7 @@ export const agentMachine = setup({
                 src: "fold",
                 onDone: [
                   {
-                    guard: { type: "isTrue", params: ({ event }) => ({ value: event.output }) },
+                    guard: { type: "hasMore", params: ({ event }) => ({ end: event.output }) },
                     target: "dirty",
                     actions: raise({ type: "RELOAD.WANTED" }),
                   },

@@ -63,14 +63,21 @@ export interface Manifest {
   plan_id: string;
   plan_schema_version: number;
   token: Token;
+  /** What the files of `plan_id` amount to (plan/set-proof.ts), in `revert_lkg` those of the last known good set. */
+  plan_proof?: string;
   /** "" = the controller knows of no plan on this pod. */
   expected_prev_plan_id: string;
+  expected_prev_plan_proof?: string;
   expected_prev_token?: Token;
   /** Plan that the running worker must have had its runtime operations from, for ops to be safe. */
   expected_worker_ops_plan_id?: string;
+  expected_worker_ops_plan_proof?: string;
+  /** What the worker's operations amount to once `in_place_ops` have run while a reload is pending: the controller's name for it. */
   worker_ops_plan_id?: string;
+  worker_ops_plan_proof?: string;
   /** A plan that the gate has passed: promoted to last known good when it is the applied one. */
   validated_plan_id?: string;
+  validated_plan_proof?: string;
   /** The full desired set: every path that shall exist, with digests. Paths absent here are removed. Absent = only `changed`/`removed` below speak (delta form). */
   files?: ManifestFile[];
   /** Delta form: files that changed against expected_prev_plan_id, and paths to remove. */
@@ -79,6 +86,8 @@ export interface Manifest {
   ops: Op[];
   /** Operations that also run while a reload is pending (they do not depend on the pending set). */
   in_place_ops: Op[];
+  /** Up to seven batches more, for agents with the feature `runtime_batches`; they run in their order after `ops`. */
+  op_batches?: Op[][];
   mode: ApplyMode;
 }
 
@@ -95,9 +104,13 @@ export interface ApplyResult {
   ok: boolean;
   mode: AppliedMode;
   applied_plan_id: string;
+  applied_plan_proof?: string;
   running_plan_id: string;
+  running_plan_proof?: string;
   worker_ops_plan_id: string;
+  worker_ops_plan_proof?: string;
   lkg_plan_id: string;
+  lkg_plan_proof?: string;
   applied_token: Token;
   op_results: OpResult[];
   reload?: {
@@ -144,9 +157,13 @@ export interface AgentState {
   generation: number;
   /** "" = unknown. */
   applied_plan_id: string;
+  applied_plan_proof?: string;
   running_plan_id: string;
+  running_plan_proof?: string;
   worker_ops_plan_id: string;
+  worker_ops_plan_proof?: string;
   lkg_plan_id: string;
+  lkg_plan_proof?: string;
   applied_token: Token;
   /** base64; omitted with plan=0 or when none is stored. */
   applied_plan?: string;
@@ -164,9 +181,13 @@ export interface Conflict {
   reason: "prev_mismatch" | "stale_epoch" | "unknown_baseline" | "worker_ops_mismatch";
   message: string;
   applied_plan_id: string;
+  applied_plan_proof?: string;
   running_plan_id: string;
+  running_plan_proof?: string;
   worker_ops_plan_id: string;
+  worker_ops_plan_proof?: string;
   lkg_plan_id: string;
+  lkg_plan_proof?: string;
   applied_token: Token;
 }
 

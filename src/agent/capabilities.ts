@@ -36,5 +36,8 @@ export const AGENT_OPS_34: readonly OpKind[] = [
   "wait_be_removable",
 ];
 
-/** `file_patch`: splices of blocks. `worker_fence`: operations only onto the expected baseline of the worker. */
-export const FEATURES = ["file_patch", "worker_fence"] as const;
+/**
+ * `file_patch`: splices of blocks. `worker_fence`: operations only onto the expected baseline of the worker. `runtime_batches`: more than
+ * one batch of operations in an apply.
+ */
+export const FEATURES = ["file_patch", "worker_fence", "runtime_batches"] as const;

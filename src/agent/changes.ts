@@ -1,5 +1,5 @@
 /** The steps of one apply, of a reload and of a roll back, on what the agent holds. The charts call them in their order. */
-import { AgentTreeError, RuntimeError, RuntimeTokenError } from "../errors.ts";
+import { AgentRequestError, AgentTreeError, RuntimeError, RuntimeTokenError } from "../errors.ts";
 import {
   masterReload,
   sameWorker,
@@ -8,17 +8,20 @@ import {
   type WorkerIdentity,
   type WorkerInfo,
 } from "../haproxy/index.ts";
-import type { Conflict, Manifest } from "./api.ts";
-import { admit, type Way } from "./fence.ts";
+import { LIMITS, type Conflict, type Manifest } from "./api.ts";
+import { admit, conflictOf, type Way } from "./fence.ts";
 import type { Holding } from "./holding.ts";
 import type { EntryRecord } from "./journal.ts";
+import type { Refusal } from "./known-bad.ts";
 import { snapshotOf, underWay, type HeldFile } from "./model.ts";
+import { proofAfter, proofOf } from "./proofs.ts";
 import { stage, type Part, type StagedSet } from "./staging.ts";
 
 export type StageOutcome =
   | { readonly kind: "conflict"; readonly conflict: Conflict }
   | { readonly kind: "missing"; readonly missing: string[] }
   | { readonly kind: "noop" }
+  | { readonly kind: "known_bad"; readonly refusal: Refusal }
   | { readonly kind: "change"; readonly way: Exclude<Way, "noop">; readonly set: StagedSet };
 
 const NOTHING: StagedSet = { changes: new Map(), journal: [], blocks: [], removed: [], large: false };
@@ -31,7 +34,7 @@ export async function stageApply(
 ): Promise<StageOutcome> {
   await holding.settleSuspicion();
   await promoteIfValidated(holding, manifest);
-  const verdict = admit(holding.model, manifest, { lkgPlanId: holding.tree.lkgPlanId });
+  const verdict = admit(holding.model, manifest, holding.tree);
   if (!verdict.ok) return { kind: "conflict", conflict: verdict.conflict };
   if (verdict.way === "noop") {
     takeToken(holding, manifest);
@@ -44,14 +47,26 @@ export async function stageApply(
   }
   const outcome = await stage(holding.model.files, manifest, parts);
   if (!outcome.ok) return { kind: "missing", missing: outcome.missing };
-  const way = verdict.way !== "reload" && needsReload(holding, outcome.set) ? "reload" : verdict.way;
-  return { kind: "change", way, set: outcome.set };
+  const { set } = outcome;
+  const proof = proofAfter(holding.model, set.changes);
+  if ((manifest.plan_proof ?? "") !== "" && manifest.plan_proof !== proof) {
+    if (manifest.files !== undefined)
+      throw new AgentRequestError("manifest: plan_proof is not what its files amount to");
+    const message = "the difference does not lead to the plan's files: send the full set with mode reload";
+    return { kind: "conflict", conflict: conflictOf(holding.model, holding.tree, "unknown_baseline", message) };
+  }
+  const refusal = holding.knownBad.find(proof, holding.options.now());
+  if (refusal !== undefined) return { kind: "known_bad", refusal };
+  const way = verdict.way !== "reload" && needsReload(holding, set) ? "reload" : verdict.way;
+  return { kind: "change", way, set };
 }
 
 /** The gate has passed the applied plan: it is the last known good set from now on. */
 async function promoteIfValidated(holding: Holding, manifest: Manifest): Promise<void> {
   const plan = manifest.validated_plan_id;
   if (plan === undefined || plan === "" || plan !== holding.model.planId || plan === holding.tree.lkgPlanId) return;
+  const { validated_plan_proof: proof } = manifest;
+  if ((proof ?? "") !== "" && proof !== proofOf(holding.model, plan)) return;
   if (manifest.token.leader_epoch < holding.model.maxEpoch) return;
   await holding.fold();
   if (holding.tree.folded?.planId === plan) holding.tree.promote();
@@ -88,6 +103,15 @@ function differenceTo(holding: Holding, files: ReadonlyMap<string, HeldFile>): S
   return { ...NOTHING, changes, removed, large: true };
 }
 
+/** Operations in place are a difference to what the worker has: to anything else they could do the wrong thing. */
+function fitsWorker(holding: Holding, manifest: Manifest): boolean {
+  const { expected_worker_ops_plan_id: expected, expected_worker_ops_plan_proof: proof } = manifest;
+  const { model } = holding;
+  if (expected !== undefined && expected !== model.workerOpsPlanId) return false;
+  const held = proofOf(model, model.workerOpsPlanId);
+  return proof === undefined || proof === "" || held === "" || proof === held;
+}
+
 /** The journal entry for a staged change. */
 export function entryOf(
   holding: Holding,
@@ -97,9 +121,10 @@ export function entryOf(
   planId = manifest.plan_id,
 ): EntryRecord {
   const scheduled = mode === "scheduled";
-  const ops = scheduled ? manifest.in_place_ops : [...manifest.ops, ...manifest.in_place_ops];
-  const partial =
-    manifest.in_place_ops.length > 0 ? (manifest.worker_ops_plan_id ?? "") : holding.model.workerOpsPlanId;
+  const inPlace = scheduled && !fitsWorker(holding, manifest) ? [] : manifest.in_place_ops;
+  const ops = scheduled ? inPlace : [...manifest.ops, ...inPlace, ...(manifest.op_batches ?? []).flat()];
+  const partial = inPlace.length > 0 ? (manifest.worker_ops_plan_id ?? "") : holding.model.workerOpsPlanId;
+  const partialProof = scheduled && partial !== "" && inPlace.length > 0 ? manifest.worker_ops_plan_proof : undefined;
   return {
     type: "entry",
     seq: holding.number(),
@@ -108,6 +133,7 @@ export function entryOf(
     token: manifest.token,
     worker: holding.session === undefined ? null : { pid: holding.worker.pid, startMicros: holding.worker.startMicros },
     worker_ops_plan_id: scheduled ? partial : planId,
+    ...(partialProof !== undefined && { worker_ops_plan_proof: partialProof }),
     ops,
     scheduled,
     staged: set.large,
@@ -156,7 +182,13 @@ export async function operateEntry(
   redo = false,
 ): Promise<Operated> {
   try {
-    const outcomes = await holding.operate(entry.ops, set?.changes, redo);
+    const outcomes: OpOutcome[] = [];
+    for (let at = 0; at < entry.ops.length; at += LIMITS.opsPerBatch) {
+      const batch = entry.ops.slice(at, at + LIMITS.opsPerBatch);
+      // A reload follows: what comes after would be in vain.
+      if (outcomes.every((outcome) => outcome.ok)) outcomes.push(...(await holding.operate(batch, set?.changes, redo)));
+      else outcomes.push(...batch.map(() => ({ ok: false, output: "an operation of a batch before was refused" })));
+    }
     return { ok: outcomes.every((outcome) => outcome.ok), outcomes };
   } catch (error) {
     if (!(error instanceof RuntimeTokenError || error instanceof RuntimeError)) throw error;
@@ -169,6 +201,7 @@ export function commitEntry(holding: Holding, entry: EntryRecord, set: StagedSet
   const { pid, startMicros } = holding.worker;
   holding.append({ type: "done", seq: holding.number(), entry: entry.seq, worker: { pid, startMicros } });
   if (!set.large) holding.take(entry, set.changes);
+  holding.operated.push(...entry.ops);
 }
 
 /**
@@ -249,6 +282,7 @@ export async function rollBack(holding: Holding): Promise<boolean> {
     token: restored.token,
     runningPlanId: restored.runningPlanId,
     workerOpsPlanId: touched ? "" : restored.workerOpsPlanId,
+    proofs: restored.proofs,
     owed: touched ? "the former set must be loaded again" : null,
     former: null,
     generation: holding.model.generation + 1,

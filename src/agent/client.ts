@@ -44,7 +44,8 @@ export interface AgentClient {
     planBlob?: Uint8Array,
     signal?: AbortSignal,
   ): Promise<ApplyOutcome>;
-  putPlan(planId: string, blob: Uint8Array, signal?: AbortSignal): Promise<PlanOutcome>;
+  /** `proof` = what the plan's files amount to; "" where it is not known. */
+  putPlan(planId: string, blob: Uint8Array, signal?: AbortSignal, proof?: string): Promise<PlanOutcome>;
   close(): Promise<void>;
 }
 
@@ -142,10 +143,11 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
       }
       throw refused("apply", reply);
     },
-    async putPlan(planId, blob, signal) {
+    async putPlan(planId, blob, signal, proof = "") {
+      const search = new URLSearchParams({ plan_id: planId, ...(proof !== "" && { proof }) });
       const reply = await call(
         "PUT",
-        `/v1/plan?plan_id=${encodeURIComponent(planId)}`,
+        `/v1/plan?${search.toString()}`,
         Buffer.from(blob),
         "application/octet-stream",
         signal,

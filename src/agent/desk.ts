@@ -9,9 +9,11 @@ import * as changes from "./changes.ts";
 import { admit } from "./fence.ts";
 import type { Holding } from "./holding.ts";
 import { inventoryView } from "./inventory.ts";
+import { tellRefusal } from "./known-bad.ts";
 import type { ApplyBody } from "./multipart.ts";
 import type { PlanStore } from "./plan-store.ts";
 import { readFile } from "node:fs/promises";
+import { proofOf } from "./proofs.ts";
 import { releaseNames } from "./removals.ts";
 import { answerOf } from "./server.ts";
 import { resultOf, type Answer, type Ticket } from "./ticket.ts";
@@ -76,7 +78,7 @@ export class Desk {
 
   /** Refuses early what cannot pass, so that its body is not staged. */
   preview(manifest: Manifest): Answer | undefined {
-    const verdict = admit(this.#holding.model, manifest, { lkgPlanId: this.#holding.tree.lkgPlanId });
+    const verdict = admit(this.#holding.model, manifest, this.#holding.tree);
     return verdict.ok ? undefined : { status: 409, body: verdict.conflict };
   }
 
@@ -98,6 +100,10 @@ export class Desk {
       case "noop":
         await this.#keepPlan(ticket);
         this.#finish(ticket, "noop");
+        return "answered";
+      case "known_bad":
+        ticket.knownBad = outcome.refusal;
+        this.#finish(ticket, "rejected", { stage: "known_bad", message: tellRefusal(outcome.refusal) });
         return "answered";
       case "change": {
         ticket.set = outcome.set;
@@ -192,6 +198,9 @@ export class Desk {
   async load(id: number | undefined): Promise<boolean> {
     const began = this.#options.monotonic();
     const verdict = await changes.reloadMaster(this.#holding, this.#options.reloadTimeoutMs);
+    const { knownBad, model } = this.#holding;
+    if (!verdict.ok && this.#verdict === undefined)
+      knownBad.remember(proofOf(model, model.planId), verdict.output, this.#options.now());
     // A reload of the restored set follows a refusal: the first verdict is the one to tell.
     this.#verdict ??= { ...verdict, tookMs: this.#options.monotonic() - began };
     const ticket = id === undefined ? undefined : this.#tickets.get(id);
@@ -267,9 +276,17 @@ export class Desk {
 }
 
 /** `PUT /v1/plan`: only for the plan that the pod holds. */
-export async function storePlan(holding: Holding, plans: PlanStore, planId: string, blob: Buffer): Promise<Answer> {
-  if (planId === "" || blob.length > LIMITS.planBlobBytes) throw new AgentRequestError("plan_id is missing");
-  if (planId !== holding.model.planId) return { status: 409, body: { applied_plan_id: holding.model.planId } };
-  await plans.store(planId, blob);
-  return { status: 200, body: { plan_id: planId } };
+export async function storePlan(
+  holding: Holding,
+  plans: PlanStore,
+  plan: { readonly id: string; readonly proof: string },
+  blob: Buffer,
+): Promise<Answer> {
+  if (plan.id === "" || blob.length > LIMITS.planBlobBytes) throw new AgentRequestError("plan_id is missing");
+  const { model } = holding;
+  const proof = proofOf(model, model.planId);
+  if (plan.id !== model.planId || (plan.proof !== "" && plan.proof !== proof))
+    return { status: 409, body: { applied_plan_id: model.planId, applied_plan_proof: proof } };
+  await plans.store(plan.id, blob);
+  return { status: 200, body: { plan_id: plan.id, proof } };
 }

@@ -1,9 +1,11 @@
 /** May this manifest be applied to what the pod holds? Compared with the model, that is with the journal's tail. */
 import type { Conflict, Manifest, Token } from "./api.ts";
 import type { Model } from "./model.ts";
+import { identitiesOf, proofOf } from "./proofs.ts";
 
 export interface FenceView {
   readonly lkgPlanId: string;
+  readonly lkgProof: string;
 }
 
 /** What an admitted manifest asks for. `noop` = this plan is applied already. */
@@ -17,10 +19,7 @@ export function conflictOf(model: Model, view: FenceView, reason: Conflict["reas
   return {
     reason,
     message,
-    applied_plan_id: model.planId,
-    running_plan_id: model.runningPlanId,
-    worker_ops_plan_id: model.workerOpsPlanId,
-    lkg_plan_id: view.lkgPlanId,
+    ...identitiesOf(model, view),
     applied_token: model.token,
   };
 }
@@ -46,19 +45,29 @@ export function admit(model: Model, manifest: Manifest, view: FenceView): FenceV
   if (manifest.mode === "revert_lkg") {
     if (view.lkgPlanId === "") return refuse("unknown_baseline", "there is no last known good set");
     if (manifest.expected_prev_plan_id !== current) return refuse("prev_mismatch", `the pod holds ${name(current)}`);
+    if (isOther(manifest.plan_proof, view.lkgProof))
+      return refuse("prev_mismatch", "the last known good set is not the one that was meant");
     return { ok: true, way: view.lkgPlanId === current && model.owed === null ? "noop" : "revert" };
   }
   const settled = model.owed === null && model.runningPlanId === current && model.workerOpsPlanId === current;
-  if (current !== "" && manifest.plan_id === current && (settled || manifest.mode === "auto"))
-    return { ok: true, way: "noop" };
+  const full = manifest.files !== undefined;
+  if (current !== "" && manifest.plan_id === current && (settled || manifest.mode === "auto")) {
+    if (!isOther(manifest.plan_proof, proofOf(model, current))) return { ok: true, way: "noop" };
+    if (!(full && manifest.mode === "reload"))
+      return refuse(
+        "unknown_baseline",
+        `the pod's files of ${name(current)} are others: send the full set with mode reload`,
+      );
+  }
   if (token.leader_epoch === model.token.leader_epoch && compareTokens(token, model.token) < 0) {
     return refuse("prev_mismatch", `render ${token.render_seq} is older than the applied ${model.token.render_seq}`);
   }
-  const full = manifest.files !== undefined;
   if (current === "" && !(full && manifest.mode === "reload"))
     return refuse("unknown_baseline", "what the pod holds is unknown: send the full set with mode reload");
   if (manifest.expected_prev_plan_id !== current)
     return refuse("prev_mismatch", `the pod holds ${name(current)}, not ${name(manifest.expected_prev_plan_id)}`);
+  if (isOther(manifest.expected_prev_plan_proof, proofOf(model, current)))
+    return refuse("prev_mismatch", `the pod's files of ${name(current)} are others`);
   const expected = manifest.expected_prev_token;
   if (expected !== undefined && compareTokens(expected, model.token) !== 0)
     return refuse("prev_mismatch", "the pod's plan came by another token");
@@ -69,8 +78,11 @@ export function admit(model: Model, manifest: Manifest, view: FenceView): FenceV
       return refuse("worker_ops_mismatch", `the worker runs ${name(current)} by now, not ${name(believed)}`);
     return { ok: true, way: "reload" };
   }
-  const hasOps = manifest.ops.length > 0 || manifest.in_place_ops.length > 0;
+  const hasOps = [manifest.ops, manifest.in_place_ops, ...(manifest.op_batches ?? [])].some((ops) => ops.length > 0);
   const baseline = manifest.expected_worker_ops_plan_id ?? (hasOps ? current : undefined);
+  const baselineProof = proofOf(model, model.workerOpsPlanId);
+  if (baseline !== undefined && isOther(manifest.expected_worker_ops_plan_proof, baselineProof))
+    return refuse("worker_ops_mismatch", `the worker's operations of ${name(model.workerOpsPlanId)} are others`);
   if (baseline !== undefined && baseline !== model.workerOpsPlanId) {
     return refuse(
       "worker_ops_mismatch",
@@ -79,6 +91,11 @@ export function admit(model: Model, manifest: Manifest, view: FenceView): FenceV
   }
   if (model.owed !== null) return { ok: true, way: "scheduled" };
   return { ok: true, way: hasOps ? "runtime" : "file_only" };
+}
+
+/** A proof was given, and it is another one. */
+function isOther(given: string | undefined, held: string): boolean {
+  return given !== undefined && given !== "" && held !== "" && given !== held;
 }
 
 function name(planId: string): string {

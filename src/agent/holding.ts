@@ -17,6 +17,7 @@ import type { ApplyResult } from "./api.ts";
 import { ensureSet } from "./bootstrap.ts";
 import { EMPTY_INVENTORY, nameResolver, readInventory, withOps, type Inventory } from "./inventory.ts";
 import { Journal, type EntryRecord, type JournalRecord } from "./journal.ts";
+import { KnownBad } from "./known-bad.ts";
 import { emptyModel, replay, takeEntry, takeRecord, type HeldFile, type Model } from "./model.ts";
 import type { AgentNote, Note } from "./notes.ts";
 import { PRIVATE_DIR } from "./paths.ts";
@@ -37,9 +38,6 @@ export interface HoldingOptions {
   readonly note?: Note;
 }
 
-/** Content of a file in the set that operations lead to. */
-export type ContentOf = (path: string) => Promise<Uint8Array | undefined>;
-
 export class Holding {
   readonly options: HoldingOptions;
   readonly tree: Tree;
@@ -47,6 +45,9 @@ export class Holding {
   session: RuntimeSession | undefined;
   inventory: Inventory = EMPTY_INVENTORY;
   lastApply: ApplyResult | undefined;
+  readonly knownBad = new KnownBad();
+  /** Operations that the worker took and that were not read back yet. */
+  operated: Op[] = [];
   /** Since when the removal of a name is tried, by the name: what is queued later does not lengthen its grace. */
   readonly removalsSince = new Map<string, number>();
   /** Set by the wiring: the connection in use ended. */
@@ -255,6 +256,11 @@ export class Holding {
     return this.#journal;
   }
 
+  /** An entry is written, its operations are under way. */
+  get isOperating(): boolean {
+    return this.#open !== undefined;
+  }
+
   /** An entry whose operations were cut off by the worker's end is the tail all the same: forward, never undone. */
   settle(): void {
     if (this.#open !== undefined) this.take(this.#open.entry, this.#open.changes);
@@ -324,6 +330,12 @@ export class Holding {
     }
   }
 
+  /** A file's content: `changes` = files that are not in the model yet. */
+  async contentOf(path: string, changes?: ReadonlyMap<string, HeldFile | null>): Promise<Buffer | undefined> {
+    const file = changes?.get(path) ?? this.model.files.get(path);
+    return file === undefined ? undefined : this.tree.content(file);
+  }
+
   /** Runs operations on the connected worker. `changes` = files that are not in the model yet. */
   async operate(
     ops: readonly Op[],
@@ -332,10 +344,7 @@ export class Holding {
   ): Promise<OpOutcome[]> {
     if (ops.length === 0) return [];
     void this.worker;
-    const content: ContentOf = async (path) => {
-      const file = changes?.get(path) ?? this.model.files.get(path);
-      return file === undefined ? undefined : this.tree.content(file);
-    };
+    const content = (path: string): Promise<Buffer | undefined> => this.contentOf(path, changes);
     const outcomes = await runOps(this.session!, ops, { nameOf: this.nameOf, content, redo }).catch(
       (error: unknown) => {
         // What came through the manifest's checks can be written as a command.

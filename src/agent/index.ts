@@ -181,7 +181,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
           return answer;
         },
         onApplied: (answer) => witness.answered(answer),
-        storePlan: (planId, blob) => storePlan(holding, plans, planId, blob),
+        storePlan: (plan, blob) => storePlan(holding, plans, plan, blob),
       },
     });
     lock.serve(async (method, url) => {

@@ -51,6 +51,8 @@ export interface EntryRecord {
   readonly worker: WorkerIdentity | null;
   /** What the worker's operations amount to once `ops` are done; "" = unknown. */
   readonly worker_ops_plan_id: string;
+  /** Only for a plan that no set has. */
+  readonly worker_ops_plan_proof?: string;
   readonly ops: readonly Op[];
   /** The set waits for a reload: `ops` are only those that may run meanwhile. */
   readonly scheduled: boolean;

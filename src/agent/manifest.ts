@@ -45,6 +45,8 @@ export function checkManifest(manifest: Manifest, reserved: ReadonlySet<string>)
     manifest.ops.length + manifest.in_place_ops.length <= LIMITS.opsPerBatch,
     `more than ${LIMITS.opsPerBatch} operations`,
   );
+  checkBatches(manifest.op_batches);
+  checkProofs(manifest);
   need(
     manifest.files === undefined || (manifest.changed === undefined && manifest.removed === undefined),
     "files and changed/removed exclude each other",
@@ -58,7 +60,35 @@ export function checkManifest(manifest: Manifest, reserved: ReadonlySet<string>)
   const paths = [...files.map((file) => file.path), ...removed];
   need(new Set(paths).size === paths.length, "a path comes twice");
   checkPathSet(files.map((file) => file.path));
-  for (const op of [...manifest.ops, ...manifest.in_place_ops]) checkOp(op, reserved);
+  for (const op of [...manifest.ops, ...manifest.in_place_ops, ...(manifest.op_batches ?? []).flat()])
+    checkOp(op, reserved);
+}
+
+/** The batches after the first one. */
+function checkBatches(batches: Manifest["op_batches"]): void {
+  if (batches === undefined) return;
+  need(Array.isArray(batches) && batches.every((batch) => Array.isArray(batch)), "op_batches is not a list of lists");
+  need(batches.length < LIMITS.opBatches, `more than ${LIMITS.opBatches} batches of operations`);
+  need(
+    batches.every((batch) => batch.length > 0 && batch.length <= LIMITS.opsPerBatch),
+    `a batch is empty or holds more than ${LIMITS.opsPerBatch} operations`,
+  );
+}
+
+const PROOFS = [
+  "plan_proof",
+  "expected_prev_plan_proof",
+  "expected_worker_ops_plan_proof",
+  "worker_ops_plan_proof",
+  "validated_plan_proof",
+] as const;
+
+function checkProofs(manifest: Manifest): void {
+  for (const field of PROOFS) {
+    const proof = manifest[field];
+    // "" = the controller knows none.
+    need(proof === undefined || proof === "" || HEX64.test(proof), `${field} is not 64 hex digits`);
+  }
 }
 
 function checkFile(file: ManifestFile, reserved: ReadonlySet<string>): void {

@@ -7,6 +7,7 @@ import type { FileKind } from "../plan/types.ts";
 import type { Op } from "../plan/ops.ts";
 import type { BlockRef, Token } from "./api.ts";
 import type { JournalFile, JournalRecord, ReadRecord } from "./journal.ts";
+import { keepProofs } from "./proofs.ts";
 
 /** A block of a held file. Its bytes are here until a fold has put them into the file. */
 export interface HeldBlock extends BlockRef {
@@ -38,6 +39,8 @@ export interface Model {
   workerOpsPlanId: string;
   /** The worker that the two fields above speak of. */
   worker: WorkerIdentity | null;
+  /** Proofs of those of the two that are not the applied plan. */
+  proofs: Map<string, string>;
   files: Map<string, HeldFile>;
   /** Why a reload is owed; null = none. */
   owed: string | null;
@@ -60,6 +63,7 @@ export function emptyModel(): Model {
     runningPlanId: "",
     workerOpsPlanId: "",
     worker: null,
+    proofs: new Map(),
     files: new Map(),
     owed: null,
     former: null,
@@ -148,6 +152,7 @@ export function takeEntry(
   changes: ReadonlyMap<string, HeldFile | null>,
   foldedName: string | null,
 ): void {
+  if (entry.scheduled) keepProofs(model);
   for (const [path, file] of changes) {
     if (file === null) model.files.delete(path);
     else model.files.set(path, file);
@@ -158,6 +163,8 @@ export function takeEntry(
   model.token = entry.token;
   model.maxEpoch = Math.max(model.maxEpoch, entry.token.leader_epoch);
   model.workerOpsPlanId = entry.worker_ops_plan_id;
+  if (entry.worker_ops_plan_proof !== undefined)
+    model.proofs.set(entry.worker_ops_plan_id, entry.worker_ops_plan_proof);
   if (entry.scheduled) {
     model.owed ??= "scheduled";
     model.former ??= foldedName;
@@ -186,6 +193,7 @@ export function takeRecord(model: Model, record: Exclude<JournalRecord, { type: 
     case "loaded":
       model.runningPlanId = record.plan_id;
       model.workerOpsPlanId = record.plan_id;
+      keepProofs(model);
       model.worker = record.worker;
       model.owed = null;
       model.former = null;
@@ -231,6 +239,8 @@ export interface StateDocument {
   readonly running_plan_id: string;
   readonly worker_ops_plan_id: string;
   readonly worker: WorkerIdentity | null;
+  /** Pairs of plan id and proof. */
+  readonly proofs?: readonly (readonly [string, string])[];
   readonly owed: string | null;
   readonly former: string | null;
   readonly pending_servers: readonly string[];
@@ -258,6 +268,7 @@ export function encodeState(model: Model, foldedAt: number, folder: number): str
     running_plan_id: model.runningPlanId,
     worker_ops_plan_id: model.workerOpsPlanId,
     worker: model.worker,
+    ...(model.proofs.size > 0 && { proofs: [...model.proofs] }),
     owed: model.owed,
     former: model.former,
     pending_servers: [...model.pendingServers],
@@ -294,6 +305,7 @@ export function decodeState(document: StateDocument): Model {
     runningPlanId: document.running_plan_id,
     workerOpsPlanId: document.worker_ops_plan_id,
     worker: document.worker,
+    proofs: new Map(document.proofs ?? []),
     files,
     owed: document.owed,
     former: document.former,
@@ -307,6 +319,7 @@ export function snapshotOf(model: Model): Model {
   return {
     ...model,
     files: new Map(model.files),
+    proofs: new Map(model.proofs),
     pendingServers: new Set(model.pendingServers),
     pendingBackends: new Set(model.pendingBackends),
   };

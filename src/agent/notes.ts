@@ -1,5 +1,6 @@
 /** What the agent tells of its work as it happens, to whoever counts it. */
 import type { OpKind } from "../plan/ops.ts";
+import type { Difference } from "./read-back.ts";
 
 /** Rules that the agent must never break; `haptic_agent_invariant_violations_total` counts the times that it did. */
 export type Invariant =
@@ -25,7 +26,7 @@ export type AgentNote =
       readonly count: number;
     }
   /** The worker was read back and is not what its operations were to make of it. */
-  | { readonly what: "divergence"; readonly object: "map" | "server" }
+  | { readonly what: "divergence"; readonly object: Difference["object"] }
   | { readonly what: "broken"; readonly invariant: Invariant };
 
 export type Note = (note: AgentNote) => void;

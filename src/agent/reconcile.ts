@@ -45,7 +45,9 @@ export async function reconcile(holding: Holding): Promise<boolean> {
     holding,
     entries.flatMap((entry) => entry.ops),
   );
-  return difference === undefined ? false : owe(holding, difference);
+  if (difference === undefined) return false;
+  holding.note({ what: "divergence", object: difference.object });
+  return owe(holding, difference.text);
 }
 
 function owe(holding: Holding, reason: string): boolean {

@@ -15,7 +15,7 @@ export interface ServerHandlers {
   readonly preview: BodyOptions["onManifest"];
   readonly stagingPath: () => string;
   readonly apply: (body: ApplyBody) => Promise<Answer>;
-  readonly storePlan: (planId: string, blob: Buffer) => Promise<Answer>;
+  readonly storePlan: (plan: { readonly id: string; readonly proof: string }, blob: Buffer) => Promise<Answer>;
   /** An apply is answered, whoever refused it. */
   readonly onApplied?: (answer: Answer) => void;
 }
@@ -124,9 +124,12 @@ async function route(options: ServerOptions, request: IncomingMessage): Promise<
       return handlers.apply(body);
     }
     case "PUT /v1/plan":
-      return handlers.storePlan(url.searchParams.get("plan_id") ?? "", await readAll(request, LIMITS.planBlobBytes));
+      return handlers.storePlan(
+        { id: url.searchParams.get("plan_id") ?? "", proof: url.searchParams.get("proof") ?? "" },
+        await readAll(request, LIMITS.planBlobBytes),
+      );
     default:
-      return { status: 501, body: { error: `${request.method} ${url.pathname} is not built` } };
+      return { status: 404, body: { error: `${request.method} ${url.pathname}: the agent has no such thing` } };
   }
 }
 

@@ -7,6 +7,8 @@ import type { Way } from "./fence.ts";
 import type { Holding } from "./holding.ts";
 import { inventoryView } from "./inventory.ts";
 import type { EntryRecord } from "./journal.ts";
+import type { Refusal } from "./known-bad.ts";
+import { identitiesOf } from "./proofs.ts";
 import { AGENT_OPS_30, AGENT_OPS_34, FEATURES } from "./capabilities.ts";
 import type { Part, StagedSet } from "./staging.ts";
 
@@ -33,6 +35,8 @@ export interface Ticket {
   outcomes: readonly OpOutcome[];
   verdict?: ReloadVerdict & { readonly tookMs: number };
   rolledBack?: { readonly reloaded: boolean };
+  /** HAProxy has refused this set before and was not asked. */
+  knownBad?: Refusal;
 }
 
 export function haproxyIdentity(info: WorkerInfo): HaproxyIdentity {
@@ -59,10 +63,7 @@ export function resultOf(
     plan_id: ticket.manifest.plan_id,
     ok: error === undefined,
     mode,
-    applied_plan_id: model.planId,
-    running_plan_id: model.runningPlanId,
-    worker_ops_plan_id: model.workerOpsPlanId,
-    lkg_plan_id: holding.tree.lkgPlanId,
+    ...identitiesOf(model, holding.tree),
     applied_token: model.token,
     op_results: ticket.outcomes.map(({ ok, output }, i) => ({ kind: ticket.ops[i]!.kind, ok, output })),
     at: new Date(times.at).toISOString(),
@@ -81,6 +82,9 @@ export function resultOf(
   if (ticket.verdict !== undefined) {
     const { ok, output, tookMs } = ticket.verdict;
     result.reload = { performed: true, ok, worker_pid: info?.pid ?? 0, took_ms: round(tookMs), output };
+  } else if (ticket.knownBad !== undefined) {
+    const { output } = ticket.knownBad;
+    result.reload = { performed: false, ok: false, worker_pid: info?.pid ?? 0, took_ms: 0, output };
   } else if (scheduledAt !== undefined) {
     result.reload = {
       performed: false,
@@ -116,11 +120,9 @@ export function stateOf(holding: Holding, extras: StateExtras): AgentState {
     features: [...FEATURES],
     haproxy: info === undefined ? null : haproxyIdentity(info),
     generation: model.generation,
+    ...identitiesOf(model, holding.tree),
     // Of files that are not what they were nobody can say which plan they are.
-    applied_plan_id: holding.suspect ? "" : model.planId,
-    running_plan_id: model.runningPlanId,
-    worker_ops_plan_id: model.workerOpsPlanId,
-    lkg_plan_id: holding.tree.lkgPlanId,
+    ...(holding.suspect && { applied_plan_id: "", applied_plan_proof: "" }),
     applied_token: model.token,
     applied_plan_stored: extras.planStored,
     files,

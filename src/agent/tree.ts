@@ -23,6 +23,7 @@ import { sha256 } from "./blocks.ts";
 import { decodeState, encodeState, snapshotOf, type HeldFile, type Model, type StateDocument } from "./model.ts";
 import { discard, linkTarget, readLink, turnLink } from "./links.ts";
 import { CURRENT_LINK, PRIVATE_DIR, STATE_FILE } from "./paths.ts";
+import { proofOfFiles } from "./proofs.ts";
 
 /** Links or small files made between two turns of the event loop. */
 const SLICE = 128;
@@ -49,7 +50,7 @@ export class Tree {
   readonly baseDir: string;
   readonly #now: () => number;
   #folded: FoldedSet | undefined;
-  #lkg: { name: string; planId: string } | undefined;
+  #lkg: { name: string; planId: string; proof: string } | undefined;
   /** Sets that were in force since HAProxy began to read; undefined while it does not. */
   #read: Set<string | undefined> | undefined;
   #counter = 0;
@@ -67,6 +68,10 @@ export class Tree {
 
   get lkgPlanId(): string {
     return this.#lkg?.planId ?? "";
+  }
+
+  get lkgProof(): string {
+    return this.#lkg?.proof ?? "";
   }
 
   get lkgName(): string | undefined {
@@ -105,7 +110,7 @@ export class Tree {
     const lkgName = readLink(this.#private("lkg"));
     if (lkgName !== undefined) {
       const document = readState(join(this.#private("sets"), lkgName));
-      if (document !== undefined) this.#lkg = { name: lkgName, planId: document.plan_id };
+      if (document !== undefined) this.#lkg = describeSet(lkgName, document.plan_id, decodeState(document).files);
     }
     let name = readLink(this.currentDir);
     let document = name === undefined ? undefined : readState(this.#setDir(name));
@@ -253,7 +258,8 @@ export class Tree {
   promote(): void {
     if (this.#folded === undefined) throw new AgentTreeError("there is no set to promote");
     turnLink(this.#private("lkg"), join("sets", this.#folded.name));
-    this.#lkg = { name: this.#folded.name, planId: this.#folded.planId };
+    const { name, planId, files } = this.#folded;
+    this.#lkg = describeSet(name, planId, files);
   }
 
   /** HAProxy reads the set in force while `work` runs: its folder stays until the next fold, whatever is folded meanwhile. */
@@ -361,6 +367,14 @@ export class Tree {
   #private(...parts: string[]): string {
     return join(this.baseDir, PRIVATE_DIR, ...parts);
   }
+}
+
+function describeSet(
+  name: string,
+  planId: string,
+  files: ReadonlyMap<string, HeldFile>,
+): { name: string; planId: string; proof: string } {
+  return { name, planId, proof: proofOfFiles(files.values()) };
 }
 
 /** First components of paths. */

@@ -3,9 +3,10 @@ import { createActor, fromPromise, type ActorRefFrom } from "xstate";
 import { agentApplyMachine } from "../../machines/agentApply.ts";
 import { agentReloadMachine } from "../../machines/agentReload.ts";
 import { agentRemovalsMachine } from "../../machines/agentRemovals.ts";
-import { agentMachine } from "../../machines/agent.ts";
+import { agentMachine, type FoldEnd } from "../../machines/agent.ts";
 import type { Desk } from "./desk.ts";
 import type { Holding } from "./holding.ts";
+import { readBack } from "./read-back.ts";
 import { reconcile } from "./reconcile.ts";
 import { removePending } from "./removals.ts";
 import type { StartDesk } from "./start-desk.ts";
@@ -90,13 +91,18 @@ export function wireAgent(deps: AgentDeps): AgentActor {
       apply,
       schedule: fromPromise(({ input }: { input: ById }) => desk.schedule(input.id)),
       reload,
-      fold: fromPromise(async ({ signal }) => {
+      fold: fromPromise(async ({ signal }): Promise<FoldEnd> => {
         // Before the files hold what a new worker, loaded behind our back, may not have taken. Not at once after the
         // operations: the answer to whoever waits for the change would share HAProxy with it.
         await holding.checkWorker();
-        if (signal.aborted) return false;
+        if (signal.aborted) return "whole";
+        // An apply that is under way is read back with the next fold.
+        const isOther = await readBack(holding).catch((error: unknown) => {
+          deps.onFailure("readBack", error);
+          return false;
+        });
         await holding.fold();
-        return holding.dirty;
+        return isOther ? "diverged" : holding.dirty ? "more" : "whole";
       }),
       prepareStart: fromPromise(({ input }: { input: ById }) => starts.serve(input.id)),
       removals,

@@ -1,10 +1,14 @@
 /** From a plan and what a pod is known to hold to the one request that brings the pod there. Pure. */
-import { IDENTITY_VERSION, LIMITS, PLAN_SCHEMA_VERSION } from "../agent/api.ts";
-import type { AgentState, Manifest, ManifestFile, RuntimeInventory, Token } from "../agent/api.ts";
-import { diffPlans, splices, tellReason, WORKER_BEHIND } from "../plan/index.ts";
+import { API_VERSION, IDENTITY_VERSION, LIMITS, PLAN_SCHEMA_VERSION } from "../agent/api.ts";
+import type { AgentState, ApplyResult, Manifest, ManifestFile, RuntimeInventory, Token } from "../agent/api.ts";
+import { diffPlans, setProof, sha256, splices, tellReason, WORKER_BEHIND } from "../plan/index.ts";
 import type { LoadedFiles } from "../plan/index.ts";
+import type { Op } from "../plan/ops.ts";
 import type { Block, PlanDiff, PlanFile, RenderPlan } from "../plan/types.ts";
 import type { ApplyPart } from "./agent-port.ts";
+
+/** Operations of one deployment; more are quicker by a reload. */
+const MAX_OPS = LIMITS.opsPerBatch * LIMITS.opBatches;
 
 /** What a pod said of itself last. */
 export interface PodState {
@@ -12,11 +16,15 @@ export interface PodState {
   readonly running: string;
   readonly workerOps: string;
   readonly lastGood: string;
+  /** Proofs beside the ids of the applied plan, of the worker's and of the last good one; "" where the agent gave none. */
+  readonly proofs: { readonly applied: string; readonly workerOps: string; readonly lastGood: string };
   readonly token: Token;
   readonly blobStored: boolean;
   readonly haproxyVersion: string;
   readonly agentOps: AgentState["agent_ops"];
   readonly features: readonly string[];
+  /** Why this agent takes no differences: it is of another version. */
+  readonly skew: string | undefined;
   /** Digests by path, as of the last read; undefined after an apply made them old. */
   readonly files: Readonly<Record<string, { readonly digest: string }>> | undefined;
   readonly loaded: LoadedFiles | undefined;
@@ -38,6 +46,33 @@ export const loadedFiles = (inventory: RuntimeInventory): LoadedFiles => ({
   crlFiles: new Set(inventory.crl_files),
 });
 
+function skewOf({ api_version: version, features }: AgentState): string | undefined {
+  if (version !== API_VERSION) return `the agent speaks version ${version} of its API, not ${API_VERSION}`;
+  return features.includes("worker_fence") ? undefined : "the agent cannot tell what the worker's operations amount to";
+}
+
+export const proofsOf = (told: AgentState | ApplyResult): PodState["proofs"] => ({
+  applied: told.applied_plan_proof ?? "",
+  workerOps: told.worker_ops_plan_proof ?? "",
+  lastGood: told.lkg_plan_proof ?? "",
+});
+
+const proofs = new WeakMap<RenderPlan, string>();
+
+/** What the plan's files amount to, as the agent proves it. */
+export function planProof(plan: RenderPlan): string {
+  let proof = proofs.get(plan);
+  if (proof === undefined) {
+    const files = [...plan.files.entries()].map(([, file]) => file);
+    proof = setProof(files, (file) => file.reloadOnChange);
+    proofs.set(plan, proof);
+  }
+  return proof;
+}
+
+/** A name for what a worker amounts to that has a plan's operations in place and waits for its reload. */
+const partialId = (plan: RenderPlan): string => sha256(`haptic-in-place ${plan.id}`);
+
 /** The pod's state as the agent tells it. */
 export function podStateOf(state: AgentState): PodState {
   const inventory = state.runtime_inventory;
@@ -46,11 +81,13 @@ export function podStateOf(state: AgentState): PodState {
     running: state.running_plan_id,
     workerOps: state.worker_ops_plan_id,
     lastGood: state.lkg_plan_id,
+    proofs: proofsOf(state),
     token: state.applied_token,
     blobStored: state.applied_plan_stored,
     haproxyVersion: state.haproxy?.version ?? "",
     agentOps: state.agent_ops,
     features: state.features,
+    skew: skewOf(state),
     files: state.files,
     loaded: inventory === undefined ? undefined : loadedFiles(inventory),
   };
@@ -71,8 +108,11 @@ const common = (plan: RenderPlan, pod: PodState, token: Token) => ({
   identity_version: IDENTITY_VERSION,
   plan_id: plan.id,
   plan_schema_version: PLAN_SCHEMA_VERSION,
+  plan_proof: planProof(plan),
   token,
   expected_prev_plan_id: pod.applied,
+  expected_prev_plan_proof: pod.proofs.applied,
+  expected_prev_token: pod.token,
   in_place_ops: [],
 });
 
@@ -108,14 +148,14 @@ export function deltaDelivery(plan: RenderPlan, baseline: RenderPlan, pod: PodSt
     haproxyVersion: pod.haproxyVersion,
     agentOps: new Set(pod.agentOps),
     features: new Set(pod.features),
-    maxOps: LIMITS.opsPerBatch,
+    maxOps: pod.features.includes("runtime_batches") ? MAX_OPS : LIMITS.opsPerBatch,
     ...(pod.loaded !== undefined && { loaded: pod.loaded }),
   });
   const changed: ManifestFile[] = [];
   const parts: ApplyPart[] = [];
   for (const file of diff.changed) {
     const before = baseline.files.get(file.path);
-    if (before === undefined || before.blocks.length === 0) {
+    if (before === undefined || before.blocks.length === 0 || !pod.features.includes("file_patch")) {
       changed.push({ ...describe(file), blocks: refs(file.blocks) });
       parts.push({ path: file.path, bytes: bytesOf(file.blocks) });
       continue;
@@ -133,22 +173,35 @@ export function deltaDelivery(plan: RenderPlan, baseline: RenderPlan, pod: PodSt
   // A worker whose operations are not the applied plan's waits for a reload, or had one refused: only a reload makes it right.
   const worker = pod.workerOps === pod.applied ? [] : [tellReason(WORKER_BEHIND)];
   const reload = diff.verdict === "reload" || worker.length > 0;
+  // Where the reload has to wait for its interval, endpoints do not wait for it; what the worker has must be known, though.
+  const inPlace = reload && pod.workerOps !== "" && diff.inPlaceOps.length <= LIMITS.opsPerBatch ? diff.inPlaceOps : [];
+  const [ops = [], ...batches] = reload ? [] : inBatches(diff.ops);
   return {
     manifest: {
       ...common(plan, pod, token),
       // Its reload may come before this does; the agent then says so, and nobody asks for one more.
-      ...((!reload || (worker.length > 0 && pod.workerOps !== "")) && { expected_worker_ops_plan_id: pod.workerOps }),
+      ...((!reload || inPlace.length > 0 || (worker.length > 0 && pod.workerOps !== "")) && {
+        expected_worker_ops_plan_id: pod.workerOps,
+        expected_worker_ops_plan_proof: pod.proofs.workerOps,
+      }),
+      ...(inPlace.length > 0 && { worker_ops_plan_id: partialId(plan), worker_ops_plan_proof: planProof(plan) }),
       changed,
       removed: [...diff.removed],
-      ops: reload ? [] : [...diff.ops],
-      // Where the reload has to wait for its interval, endpoints do not wait for it.
-      in_place_ops: reload && diff.inPlaceOps.length <= LIMITS.opsPerBatch ? [...diff.inPlaceOps] : [],
+      ops,
+      ...(batches.length > 0 && { op_batches: batches }),
+      in_place_ops: [...inPlace],
       mode: reload ? "reload" : "auto",
     },
     parts,
     verdict: reload ? "reload" : diff.verdict,
     reasons: [...diff.reloads.map(tellReason), ...worker],
   };
+}
+
+function inBatches(ops: readonly Op[]): Op[][] {
+  const batches: Op[][] = [];
+  for (let at = 0; at < ops.length; at += LIMITS.opsPerBatch) batches.push(ops.slice(at, at + LIMITS.opsPerBatch));
+  return batches;
 }
 
 /** Tells the pod that the plan it holds has passed, so that it becomes the one to return to. */
@@ -160,6 +213,7 @@ export function promotion(planId: string, pod: PodState, token: Token): Manifest
     token,
     expected_prev_plan_id: pod.applied,
     validated_plan_id: planId,
+    ...(planId === pod.applied && { validated_plan_proof: pod.proofs.applied }),
     changed: [],
     removed: [],
     ops: [],
@@ -173,9 +227,11 @@ export function reversion(pod: PodState, token: Token): Manifest {
   return {
     identity_version: IDENTITY_VERSION,
     plan_id: pod.lastGood,
+    plan_proof: pod.proofs.lastGood,
     plan_schema_version: PLAN_SCHEMA_VERSION,
     token,
     expected_prev_plan_id: pod.applied,
+    expected_prev_plan_proof: pod.proofs.applied,
     changed: [],
     removed: [],
     ops: [],

@@ -6,7 +6,16 @@ import type { RenderPlan } from "../plan/types.ts";
 import type { ApplyForm, ApplyReply, KnownState } from "../../machines/podApply.ts";
 import type { PodRef } from "../../machines/discovery.ts";
 import type { AgentConnect, AgentPort, ApplyPart } from "./agent-port.ts";
-import { deltaDelivery, fullDelivery, loadedFiles, podStateOf, promotion, reversion } from "./manifest.ts";
+import {
+  deltaDelivery,
+  fullDelivery,
+  loadedFiles,
+  planProof,
+  podStateOf,
+  promotion,
+  proofsOf,
+  reversion,
+} from "./manifest.ts";
 import type { Delivery, PodState } from "./manifest.ts";
 import type { PlanShelf } from "./plan-shelf.ts";
 
@@ -133,7 +142,10 @@ export class PodSessions {
     const session = this.#session(podId);
     if (session.state === undefined) return { kind: "moved" };
     const started = this.#deps.now();
-    const manifest = promotion(planId, session.state, this.#token(this.#deps.seq()));
+    const { token } = session.state;
+    // With the token that the plan came by, a promotion changes nothing that an apply under way stands on.
+    const isOurs = token.leader_epoch === this.#deps.epoch();
+    const manifest = promotion(planId, session.state, isOurs ? token : this.#token(this.#deps.seq()));
     const answer = await session.port.apply(manifest, [], signal);
     if (answer.kind !== "result" || !answer.result.ok || answer.result.lkg_plan_id !== planId) return { kind: "moved" };
     const { mode } = answer.result;
@@ -146,7 +158,14 @@ export class PodSessions {
       message: "",
       tookMs: this.#deps.now() - started,
     });
-    session.state = { ...session.state, lastGood: planId, loaded: loadedAfter(session.state, answer.result) };
+    const { lastGood } = proofsOf(answer.result);
+    session.state = {
+      ...session.state,
+      lastGood: planId,
+      proofs: { ...session.state.proofs, lastGood },
+      token: answer.result.applied_token,
+      loaded: loadedAfter(session.state, answer.result),
+    };
     return { kind: "applied", mode, known: known(session.state, false) };
   }
 
@@ -212,6 +231,7 @@ export class PodSessions {
     const { state } = session;
     if (state === undefined) throw new ControllerError(`nothing is known of pod ${session.pod.name}`);
     if (form === "full") return fullDelivery(plan, state, token, ["the full set was asked for"]);
+    if (state.skew !== undefined) return fullDelivery(plan, state, token, [state.skew]);
     const baseline = await this.#baseline(session, state, signal);
     if (baseline === undefined) return fullDelivery(plan, state, token, [tellReason(UNKNOWN_BASELINE)]);
     return deltaDelivery(plan, baseline, state, token);
@@ -220,14 +240,18 @@ export class PodSessions {
   /** The pod's applied plan: held, or read back from the pod. */
   async #baseline(session: Session, state: PodState, signal: AbortSignal): Promise<RenderPlan | undefined> {
     if (state.applied === "") return undefined;
+    const { applied: proof } = state.proofs;
+    // Files that only bear the plan's name are no baseline.
+    const isOf = (plan: RenderPlan): boolean => proof === "" || planProof(plan) === proof;
     const held = this.#deps.shelf.get(state.applied);
-    if (held !== undefined || !state.blobStored) return held;
+    if (held !== undefined) return isOf(held) ? held : undefined;
+    if (!state.blobStored) return undefined;
     const full: AgentState = await session.port.state({ verify: false, plan: true }, signal);
     this.#learn(session, podStateOf(full));
     if (full.applied_plan === undefined || full.applied_plan_id !== state.applied) return undefined;
     try {
       const plan = await decodePlan(Buffer.from(full.applied_plan, "base64"), this.#deps.pause);
-      if (plan.id !== state.applied) return undefined;
+      if (plan.id !== state.applied || !isOf(plan)) return undefined;
       this.#deps.shelf.put(plan);
       return plan;
     } catch {
@@ -308,6 +332,7 @@ function afterApply(before: PodState | undefined, result: ApplyResult): PodState
     running: result.running_plan_id,
     workerOps: result.worker_ops_plan_id,
     lastGood: result.lkg_plan_id,
+    proofs: proofsOf(result),
     token: result.applied_token,
     blobStored: before.blobStored && !moved,
     haproxyVersion: result.haproxy?.version ?? before.haproxyVersion,

@@ -10,10 +10,13 @@ export interface ServerRow {
   /** In maintenance by order (not because of a tracked server or a check). */
   readonly maint: boolean;
   readonly drain: boolean;
+  /** An agent of its own (`agent-check`) may change its weight and state. */
+  readonly hasAgent: boolean;
 }
 
 const FORCED_MAINT = 0x01;
 const FORCED_DRAIN = 0x08;
+const CHECK_CONFIGURED = 0x02;
 
 /** Servers of a backend by name; undefined when there is no such backend. */
 export async function readServers(
@@ -43,6 +46,7 @@ export function parseServersState(text: string): Map<string, ServerRow> {
       weight: Number(field("srv_uweight")),
       maint: (admin & FORCED_MAINT) !== 0,
       drain: (admin & FORCED_DRAIN) !== 0,
+      hasAgent: (Number(field("srv_agent_state")) & CHECK_CONFIGURED) !== 0,
     });
   }
   return rows;

@@ -12,6 +12,7 @@ export {
 } from "./chunks.ts";
 export { canonicalJson, sha256 } from "./digest.ts";
 export { type DiffOptions, diffPlans } from "./diff.ts";
+export { type ProvenFile, setProof } from "./set-proof.ts";
 export { ChunkedTree, compareKeys, isBorder, treeDifferences, type TreeDifference } from "./keyed-tree.ts";
 export type { LoadedFiles } from "./ledger.ts";
 export {

@@ -301,7 +301,7 @@ export class FakeAgent {
       agent_version: "test",
       plan_schema_version: 1,
       agent_ops: [],
-      features: [],
+      features: ["file_patch", "worker_fence"],
       haproxy: { version: "3.4.7", full_version: "3.4.7", worker_pid: 1, worker_start_time_unix_micros: 1 },
       generation: this.changes,
       applied_plan_id: this.applied,

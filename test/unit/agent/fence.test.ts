@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import type { Manifest } from "../../../src/agent/api.ts";
 import { admit } from "../../../src/agent/fence.ts";
 import { emptyModel, type Model } from "../../../src/agent/model.ts";
+import { proofOfFiles } from "../../../src/agent/proofs.ts";
 
 function holding(changes: Partial<Model> = {}): Model {
   return {
@@ -33,8 +34,8 @@ function manifest(changes: Partial<Manifest> = {}): Manifest {
 }
 
 const op = { kind: "server_enable", backend: "b", server: "s" } as const;
-const ask = (model: Model, asked: Manifest, lkgPlanId = "p1"): string => {
-  const verdict = admit(model, asked, { lkgPlanId });
+const ask = (model: Model, asked: Manifest, lkgPlanId = "p1", lkgProof = ""): string => {
+  const verdict = admit(model, asked, { lkgPlanId, lkgProof });
   return verdict.ok ? verdict.way : verdict.conflict.reason;
 };
 
@@ -100,6 +101,38 @@ test("the applied plan again is a noop; a reload of it is one only when the work
   assert.is(ask(holding(), { ...again, mode: "reload" }), "noop");
   const behind = holding({ workerOpsPlanId: "", owed: "an operation was refused" });
   assert.is(ask(behind, { ...again, mode: "reload", expected_prev_plan_id: "p1" }), "reload");
+});
+
+test("a proof that is given has to be right; one that nobody knows is not asked for", () => {
+  const held = {
+    path: "haproxy.cfg",
+    kind: "config",
+    reload_on_change: false,
+    digest: "d",
+    size: 1,
+    blocks: [],
+  } as const;
+  const model = holding({ files: new Map([["haproxy.cfg", held]]) });
+  const right = proofOfFiles([held]);
+  const other = proofOfFiles([{ ...held, size: 2 }]);
+  assert.is(ask(model, manifest({ expected_prev_plan_proof: right })), "file_only");
+  assert.is(ask(model, manifest({ expected_prev_plan_proof: "" })), "file_only");
+  assert.is(ask(model, manifest({ expected_prev_plan_proof: other })), "prev_mismatch");
+  assert.is(ask(model, manifest({ ops: [op], expected_worker_ops_plan_proof: right })), "runtime");
+  assert.is(ask(model, manifest({ ops: [op], expected_worker_ops_plan_proof: other })), "worker_ops_mismatch");
+  const again = manifest({ plan_id: "p1" });
+  assert.is(ask(model, { ...again, plan_proof: right }), "noop");
+  assert.is(ask(model, { ...again, plan_proof: other }), "unknown_baseline");
+  const { changed: _, removed: __, ...full } = again;
+  assert.is(ask(model, { ...full, files: [], mode: "reload", plan_proof: other }), "reload");
+  const revert = manifest({ mode: "revert_lkg" });
+  assert.is(ask(model, { ...revert, plan_proof: other }, "p0", other), "revert");
+  assert.is(ask(model, { ...revert, plan_proof: right }, "p0", other), "prev_mismatch");
+});
+
+test("operations of later batches are operations", () => {
+  assert.is(ask(holding(), manifest({ op_batches: [[op]] })), "runtime");
+  assert.is(ask(holding({ workerOpsPlanId: "p0" }), manifest({ op_batches: [[op]] })), "worker_ops_mismatch");
 });
 
 test("a revert needs a last known good set and the right previous plan", () => {

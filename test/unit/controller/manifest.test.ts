@@ -1,6 +1,14 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { deltaDelivery, fullDelivery, promotion, reversion } from "../../../src/controller/manifest.ts";
+import type { AgentState } from "../../../src/agent/api.ts";
+import {
+  deltaDelivery,
+  fullDelivery,
+  planProof,
+  podStateOf,
+  promotion,
+  reversion,
+} from "../../../src/controller/manifest.ts";
 import type { PodState } from "../../../src/controller/manifest.ts";
 import {
   assemblePlan,
@@ -33,7 +41,9 @@ const podAt = (plan: RenderPlan, more: Partial<PodState> = {}): PodState => ({
   blobStored: true,
   haproxyVersion: "3.4.7",
   agentOps: [],
-  features: [],
+  features: ["file_patch", "worker_fence"],
+  skew: undefined,
+  proofs: { applied: "", workerOps: "", lastGood: "" },
   files: Object.fromEntries([...plan.files.entries()].map(([path, { digest }]) => [path, { digest }])),
   loaded: undefined,
   ...more,
@@ -118,6 +128,64 @@ test("the full set names every file and brings the content of those that the pod
     ["general/b"],
   );
   assert.is(fullDelivery(plan, podAt(held), token, [], true).parts.length, 2);
+});
+
+test("operations go in batches of a thousand to agents that take several, in one batch or by a reload to others", () => {
+  const agentOps: AgentState["agent_ops"] = ["cert_set", "cert_new"];
+  const certs = (content: string): RenderPlan =>
+    assemblePlan({
+      ...emptyTrees(),
+      files: ChunkedTree.from(
+        Array.from({ length: 2_500 }, (_, i) => {
+          const path = `ssl/${i}.pem`;
+          return [path, planFile(path, "cert", cutBlocks(`${content} ${i}\n`))] as const;
+        }),
+        fileDigest,
+      ),
+    });
+  const [before, after] = [certs("old"), certs("new")];
+  const many = podAt(before, { agentOps, features: ["file_patch", "worker_fence", "runtime_batches"] });
+  const { manifest, verdict } = deltaDelivery(after, before, many, token);
+  assert.is(verdict, "runtime");
+  assert.equal(
+    [manifest.ops, ...(manifest.op_batches ?? [])].map((ops) => ops.length),
+    [1_000, 1_000, 500],
+  );
+  assert.is(new Set([manifest.ops, ...(manifest.op_batches ?? [])].flat().map(({ path }) => path)).size, 2_500);
+  const single = deltaDelivery(after, before, podAt(before, { agentOps }), token);
+  assert.equal([single.verdict, single.manifest.ops.length, single.manifest.op_batches], ["reload", 0, undefined]);
+});
+
+test("a manifest proves the plan that it leads to, and names what the pod is believed to hold", () => {
+  const [before, after] = [planWith({ "general/a": "old\n" }), planWith({ "general/a": "new\n" })];
+  const proofs = { applied: planProof(before), workerOps: planProof(before), lastGood: "" };
+  const { manifest } = deltaDelivery(after, before, podAt(before, { proofs }), token);
+  assert.is(manifest.plan_proof, planProof(after));
+  assert.is.not(planProof(after), planProof(before));
+  assert.equal([manifest.expected_prev_plan_proof, manifest.expected_prev_token], [planProof(before), token]);
+  assert.is(manifest.expected_worker_ops_plan_proof, planProof(before));
+});
+
+test("an agent without patches gets whole files", () => {
+  const before = planWith({ "general/a": long() });
+  const after = planWith({ "general/a": long(1_500) });
+  const { manifest } = deltaDelivery(after, before, podAt(before, { features: ["worker_fence"] }), token);
+  assert.is(manifest.changed?.[0]?.patch, undefined);
+  assert.is(manifest.changed?.[0]?.blocks?.length, after.files.get("general/a")?.blocks.length);
+});
+
+test("an agent of another version is told apart", () => {
+  const state = {
+    api_version: 1,
+    features: ["worker_fence"],
+    agent_ops: [],
+    haproxy: null,
+    applied_token: token,
+    files: {},
+  } as unknown as AgentState;
+  assert.is(podStateOf(state).skew, undefined);
+  assert.match(podStateOf({ ...state, api_version: 2 }).skew!, "version 2");
+  assert.match(podStateOf({ ...state, features: [] }).skew!, "the worker's operations");
 });
 
 test("a promotion changes nothing, a reversion asks for the last good set", () => {
