@@ -1,5 +1,6 @@
 // runner: beside
 // runner: limit 600 s
+import { appendFileSync } from "node:fs";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { missingHaproxy, testHaproxy } from "../../support/parts.ts";
@@ -14,7 +15,8 @@ const SEED = Number(process.env["HAPTIC_SEED"] ?? 20_261_130);
 const ONLY = process.env["HAPTIC_VERSION"];
 /** Of a run of a thousand: every fifty. */
 const COMPARISONS = Math.max(2, Math.ceil(CHANGES / 50));
-const loud = process.env["HAPTIC_CHANGES"] !== undefined;
+/** A file that hears how it goes: the runner shows the output of failures only. */
+const report = process.env["HAPTIC_REPORT"];
 
 const root = scratch("sequences");
 const identities = await makeIdentities(root);
@@ -51,7 +53,7 @@ for (const [i, version] of VERSIONS.entries()) {
     });
     rigs.push(rig);
     const say = (line: string): void => {
-      if (loud) process.stdout.write(`${line}\n`);
+      if (report !== undefined) appendFileSync(report, `${line}\n`);
     };
     const { modes, complaints } = await runSequence(rig, material, targets, {
       changes: CHANGES,
