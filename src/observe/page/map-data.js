@@ -86,6 +86,7 @@ export const edges = [
   { from: "controller", to: "eventRecorder", types: ["ITERATION.ACCEPTED", "ITERATION.REFUSED"] },
   { from: "coordinator", to: "eventRecorder", types: ["PLAN.RENDERED", "RENDER.FAILED"] },
   { from: "renderGate", to: "eventRecorder", types: ["PLAN.REFUSED", "GATE.RECOVERED"] },
+  { from: "deployer", to: "eventRecorder", types: ["DEPLOYMENT.COMPLETED"] },
   { from: "leaderElection", to: "eventRecorder", types: ["TERM.UNDISPUTED"] },
   { from: "watcher", to: "eventRecorder", types: ["WATCH.FAULTED", "WATCH.RECOVERED"] },
   {
