@@ -161,6 +161,32 @@ function brokenType(): string | undefined {
   return output === wanted ? undefined : `typed resources give ${output}`;
 }
 
+/** What a host gives beside its declarations: nothing is nil, and an object of another type has no methods here. */
+function brokenHost(): string | undefined {
+  const set = createEngine({
+    sources: [{ name: "main", text: "{{ toJSON(nothing()) }}{{ things.Get() }}" }],
+    entries: [{ template: "main", kind: "root" }],
+    incremental: () => false,
+    globals: { root: { nothing: { type: "func() any" }, things: { type: "Things" } }, component: {} },
+    hostTypes: { Things: { methods: { Get: "func() string" } } },
+  });
+  if (set.problems.length > 0) return set.problems[0]!.text;
+  const given = (type: string): string => {
+    let output = "";
+    const globals = { nothing: () => undefined, things: hostObject(type, { Get: () => "got" }) };
+    const sink = { text: (chunk: string) => void (output += chunk), mount: () => undefined };
+    try {
+      for (const _ of set.start("main", { globals, sink, due: () => false })) continue;
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      return error.code;
+    }
+    return output;
+  };
+  const outputs = `${given("Things")} ${given("Others")}`;
+  return outputs === "nullgot HAPTIC_E_TEMPLATE_RUN" ? undefined : `host objects give ${outputs}`;
+}
+
 /** What does not hold; undefined = all does. */
 export function brokenBound(): string | undefined {
   for (const text of STOPPED) {
@@ -191,5 +217,5 @@ export function brokenBound(): string | undefined {
     undefined
   )
     return "calls nest deeper than allowed";
-  return brokenMount() ?? brokenType();
+  return brokenMount() ?? brokenType() ?? brokenHost();
 }
