@@ -3,7 +3,7 @@
  * go under load, roll-back, uninstall. `npm run test:install` asks for 50,000 HTTP/1.1 requests in each step; CI for fewer, and leaves
  * out what takes longest.
  */
-// runner: limit 1800 s
+// runner: limit 3600 s
 import { readFile } from "node:fs/promises";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
