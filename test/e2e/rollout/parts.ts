@@ -17,7 +17,7 @@ interface Part {
 }
 
 const ROLLING = {
-  whole: { pods: 100, paceMs: 200, rate: 2_400, seconds: 50, leastRequests: 100_000 },
+  whole: { pods: 100, paceMs: 500, rate: 1_700, seconds: 62, leastRequests: 100_000 },
   bounded: { pods: 20, paceMs: 200, rate: 1_000, seconds: 4, leastRequests: 3_000 },
 } as const;
 const FORCED = {

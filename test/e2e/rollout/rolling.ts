@@ -31,7 +31,7 @@ export async function rollingUpdate(stage: Stage, plan: RollingPlan): Promise<st
     async (load) => {
       let running = true;
       void load.bulkDone.then(() => (running = false));
-      while (running || replaced % plan.pods !== 0) {
+      while (running || replaced < plan.pods) {
         const began = performance.now();
         const [, ...kept] = cluster.endpointsOf(NAME);
         await cluster.setEndpoints(NAME, [...kept, ...(await cluster.newEndpoints(NAME, 1))]);
