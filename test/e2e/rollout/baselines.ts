@@ -31,17 +31,18 @@ export async function differentBaselines(stage: Stage): Promise<string[]> {
         .join(" "),
     );
   };
-  /** Promoted too, and so told of by the controller. */
-  const promptSettled = (): Promise<unknown> =>
-    until("the pod that is there has it all", async () => {
-      const socket = join(cluster.pods[PROMPT]!.pod.baseDir, ".haptic/agent.sock");
+  /** As its agent says: a reload that was put off is over, and what it loaded is promoted, so the controller has told of it. */
+  const podSettled = (pod: number): Promise<unknown> =>
+    until(`pod ${pod} has it all`, async () => {
+      const socket = join(cluster.pods[pod]!.pod.baseDir, ".haptic/agent.sock");
       const state = (await askAgent(socket, "GET", "/state")) as AgentState;
       const { applied_plan_id: applied, running_plan_id: running, lkg_plan_id: lastGood } = state;
-      return applied !== "" && applied === running && applied === lastGood;
+      return applied !== "" && applied === running && applied === lastGood && state.reload_pending_at === undefined;
     });
   const mark = await stage.edit();
   await stage.loaded(mark);
   await cluster.settled();
+  await podSettled(LATE);
   const before = await stage.reloads();
   const reloads = async (): Promise<number[]> => (await stage.reloads()).map((count, pod) => count - before[pod]!);
 
@@ -52,7 +53,7 @@ export async function differentBaselines(stage: Stage): Promise<string[]> {
     by = await site.moveOther();
     await served(cluster, OTHER_HOST, { by, pods: [PROMPT] });
     await stage.loaded(await stage.edit(mark), [PROMPT]);
-    await promptSettled();
+    await podSettled(PROMPT);
     assert.equal(await reloads(), [2, 0]);
     work();
   });
@@ -64,12 +65,13 @@ export async function differentBaselines(stage: Stage): Promise<string[]> {
   assert.equal(await reloads(), [2, 0], "what was undone meanwhile is no reload");
 
   // What is one reload and operations on the one is one reload on the other.
+  await podSettled(LATE);
   let host = "";
   await late.withoutAgent(async () => {
     await stage.loaded(await stage.edit(), [PROMPT]);
     host = await site.newHost();
     await served(cluster, host, { tls: true, pods: [PROMPT] });
-    await promptSettled();
+    await podSettled(PROMPT);
     assert.equal(await reloads(), [3, 0]);
     work();
   });
