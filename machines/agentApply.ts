@@ -52,6 +52,8 @@ export const agentApplyMachine = setup({
   actions: {
     /** Answers the request with what went wrong; the old set stays. */
     answerFailure: (_args, _params: Failure) => {},
+    /** Says in the log and in the answer why a reload is owed. */
+    tellFailure: (_args, _params: Failure) => {},
     noteReload: assign({ next: "reload" }),
   },
   guards: {
@@ -107,7 +109,10 @@ export const agentApplyMachine = setup({
           { guard: { type: "tookAll", params: ({ event }) => ({ ok: event.output }) }, target: "committing" },
           { target: "owing" },
         ],
-        onError: "owing",
+        onError: {
+          target: "owing",
+          actions: { type: "tellFailure", params: ({ context, event }) => ({ id: context.id, error: event.error }) },
+        },
       },
     },
     committing: {
@@ -116,7 +121,10 @@ export const agentApplyMachine = setup({
         src: "commit",
         input: ({ context }) => ({ id: context.id }),
         onDone: "done",
-        onError: "owing",
+        onError: {
+          target: "owing",
+          actions: { type: "tellFailure", params: ({ context, event }) => ({ id: context.id, error: event.error }) },
+        },
       },
     },
     owing: {

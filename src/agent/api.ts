@@ -123,6 +123,8 @@ export interface ApplyResult {
   };
   rollback?: { performed: boolean; reloaded: boolean };
   error?: { stage: string; message: string };
+  /** Why the set is loaded by a reload though no operation was refused: the connection was lost, a file could not be written. */
+  failure?: string;
   haproxy?: HaproxyIdentity;
   /** Only when what the worker has loaded is another than the answer before said. */
   runtime_inventory?: RuntimeInventory;

@@ -146,10 +146,16 @@ export class Desk {
     if (ticket.ops.some((op) => op.kind === "server_del" || op.kind === "backend_del")) this.#options.onRemovals();
   }
 
+  /** The operations or what follows them could not be done. */
+  tellFailure(id: number, error: unknown): void {
+    this.#ticket(id).failure = error instanceof Error ? error.message : String(error);
+  }
+
   async owe(id: number): Promise<void> {
     const ticket = this.#ticket(id);
-    const refused = ticket.outcomes.find((outcome) => !outcome.ok);
-    await changes.oweReload(this.#holding, ticket.entry!, ticket.set!, refused?.output ?? "an operation failed");
+    const refused = ticket.outcomes.find((outcome) => !outcome.ok)?.output;
+    const reason = refused ?? ticket.failure ?? "an operation failed";
+    await changes.oweReload(this.#holding, ticket.entry!, ticket.set!, reason);
     ticket.taken = true;
   }
 

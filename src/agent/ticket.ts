@@ -29,6 +29,8 @@ export interface Ticket {
   way?: Way;
   set?: StagedSet;
   entry?: EntryRecord;
+  /** Why a reload follows though no operation was refused. */
+  failure?: string;
   /** The set is in the model already (an operation was refused, a reload follows). */
   taken?: boolean;
   ops: readonly Op[];
@@ -77,6 +79,7 @@ export function resultOf(
     },
   };
   if (error !== undefined) result.error = error;
+  if (ticket.failure !== undefined) result.failure = ticket.failure;
   const info = holding.session?.info;
   if (info !== undefined) result.haproxy = haproxyIdentity(info);
   if (ticket.verdict !== undefined) {

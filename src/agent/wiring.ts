@@ -47,7 +47,13 @@ export function wireAgent(deps: AgentDeps): AgentActor {
       commit: fromPromise(({ input }: { input: ById }) => desk.commit(input.id)),
       owe: fromPromise(({ input }: { input: ById }) => desk.owe(input.id)),
     },
-    actions: { answerFailure: (_, { id, error }) => desk.fail(id, error) },
+    actions: {
+      answerFailure: (_, { id, error }) => desk.fail(id, error),
+      tellFailure: (_, { id, error }) => {
+        deps.onFailure("apply", error);
+        desk.tellFailure(id, error);
+      },
+    },
   });
   const reload = agentReloadMachine.provide({
     actors: {

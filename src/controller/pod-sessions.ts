@@ -291,7 +291,7 @@ export class PodSessions {
       ok: result.ok,
       reasons:
         reasons.length === 0 && (result.mode === "reload" || result.mode === "scheduled")
-          ? refusedOps(result)
+          ? ownReasons(result)
           : reasons,
       message,
       tookMs: this.#deps.now() - started,
@@ -348,9 +348,11 @@ function loadedAfter(before: PodState, result: ApplyResult): PodState["loaded"] 
 }
 
 /** Why the agent reloads though it was asked for operations. */
-function refusedOps({ op_results }: ApplyResult): readonly string[] {
-  const failed = op_results.find((op) => !op.ok);
-  return failed === undefined ? [] : [`the operation ${failed.kind} could not be done at run time: ${failed.output}`];
+/** Why the agent reloads what was to go without. */
+function ownReasons({ op_results, failure }: ApplyResult): readonly string[] {
+  const refused = op_results.find((op) => !op.ok);
+  if (refused !== undefined) return [`the operation ${refused.kind} could not be done at run time: ${refused.output}`];
+  return failure === undefined ? [] : [`the agent could not finish without a reload: ${failure}`];
 }
 
 function refusal(result: ApplyResult): string {

@@ -38,4 +38,14 @@ test("whatever fails before the set is the tail is answered", () => {
   assert.equal(heard(done("stage", "operate"), done("write"), failed("operate"), done("owe")), []);
 });
 
+test("what fails after the turning point is told before the reload that it makes necessary", () => {
+  const heard = (...events: { readonly type: string }[]): string[] =>
+    recordedActions(agentApplyMachine, { id: 7 }, ["tellFailure"], events);
+  const told = ['tellFailure {"id":7,"error":"ENOSPC"}'];
+  const written = [done("stage", "operate"), done("write")];
+  assert.equal(heard(...written, failed("operate")), told);
+  assert.equal(heard(...written, done("operate", true), failed("commit")), told);
+  assert.equal(heard(...written, done("operate", false), done("owe")), []);
+});
+
 test.run();
