@@ -338,9 +338,10 @@ test("the check of a new server uses TLS and PROXY where that of a server in the
       { backends: { a: { servers: [server("s", "10.0.0.1", { extra })] } } },
       { backends: { a: {} } },
     ).ops[0]?.keywords?.map(({ name }) => name);
-  assert.equal(names("ssl verify none send-proxy-v2"), [
-    ...["check", "inter", "ssl", "verify", "send-proxy-v2", "check-ssl", "check-send-proxy"],
-  ]);
+  assert.is(
+    names("ssl verify none send-proxy-v2")?.join(" "),
+    "check inter ssl verify send-proxy-v2 check-ssl check-send-proxy",
+  );
   assert.equal(names("ssl verify none check-ssl"), ["check", "inter", "ssl", "verify", "check-ssl"]);
   assert.equal(names("ssl verify none port 81"), ["check", "inter", "ssl", "verify", "port"]);
 });
