@@ -39,6 +39,13 @@ const NAMESPACE = "default";
 const NAMES = { agent: `haptic-agent.${NAMESPACE}.svc`, controller: `haptic-controller-tls.${NAMESPACE}.svc` } as const;
 const GRACE_MS = 3_000;
 /** As bin/haptic.mjs starts the product. */
+const AGENT_FLAGS = [
+  "--disallow-code-generation-from-strings",
+  "--disable-proto=throw",
+  "--max-semi-space-size=1",
+  `--v8-pool-size=${Math.max(1, Math.min(4, availableParallelism() - 1))}`,
+  "--no-turbofan",
+];
 const NODE_FLAGS = [
   "--disallow-code-generation-from-strings",
   "--disable-proto=throw",
@@ -124,7 +131,8 @@ export class Rig {
         ? []
         : ["--cpu-prof", "--cpu-prof-interval=100", `--cpu-prof-name=${name}.cpuprofile`, `--cpu-prof-dir=${folder}`];
     const more = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ").filter((flag) => flag !== "");
-    const command = [process.execPath, ...NODE_FLAGS, ...more, ...profile, ...args];
+    const flags = name === "agent" ? AGENT_FLAGS : NODE_FLAGS;
+    const command = [process.execPath, ...flags, ...more, ...profile, ...args];
     return this.#start(name, command, { MALLOC_ARENA_MAX: "2", ...environment }, true);
   }
 
