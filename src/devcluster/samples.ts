@@ -4,15 +4,18 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
-/** How long a backend that was told to stop goes on answering, before it cuts its sockets. */
-export const GRACE_MS = 100;
+/**
+ * How long a backend that was told to stop goes on answering: as a container whose preStop hook waits a little. At less, a
+ * machine that is busy with something else would be what `haptic dev` shows.
+ */
+const GRACE_MS = 500;
 const MAX_DELAY_MS = 10_000;
 
 export interface SampleBackend {
   readonly address: string;
   /** Requests answered so far. */
   readonly answered: () => number;
-  /** Answers for GRACE_MS more, then cuts every connection; resolves when that is done. */
+  /** Answers for its grace more, then cuts every connection; resolves when that is done. */
   stop(): Promise<void>;
 }
 
@@ -21,6 +24,8 @@ export interface SampleOptions {
   readonly name: string;
   readonly address: string;
   readonly ports: readonly number[];
+  /** Milliseconds it goes on answering after it was told to stop; 500 when not given. */
+  readonly graceMs?: number;
 }
 
 function listen(server: Server, address: string, port: number): Promise<void> {
@@ -76,7 +81,7 @@ export async function startSample(options: SampleOptions): Promise<SampleBackend
     address: options.address,
     answered: () => answered,
     async stop() {
-      await new Promise((wake) => setTimeout(wake, GRACE_MS));
+      await new Promise((wake) => setTimeout(wake, options.graceMs ?? GRACE_MS));
       await Promise.all(
         servers.map(
           (server) =>

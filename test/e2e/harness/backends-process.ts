@@ -25,6 +25,8 @@ export interface BackendReply {
 }
 
 export const BACKEND_PORT = 9080;
+/** A removed one serves on for so long. */
+const GRACE_MS = 100;
 const LATE_MS = 500;
 /** So long the witness stays: a process has only so many sockets. */
 const WITNESS_MS = 60_000;
@@ -53,7 +55,7 @@ async function obey(order: BackendOrder): Promise<BackendReport | undefined> {
   }
   if (order.do === "start") {
     const { address, name } = order;
-    const backend = await startSample({ name, address, ports: [BACKEND_PORT] });
+    const backend = await startSample({ name, address, ports: [BACKEND_PORT], graceMs: GRACE_MS });
     living.set(address, backend);
     answered.set(address, backend.answered);
   } else {
