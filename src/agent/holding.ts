@@ -228,8 +228,11 @@ export class Holding {
   /** Writes a record that the model takes at once. */
   append(record: Exclude<JournalRecord, EntryRecord>): void {
     this.#opened.append(record);
-    if (record.type === "loaded")
+    if (record.type === "loaded") {
       this.#noteRemovals("superseded", this.model.pendingServers.size, this.model.pendingBackends.size);
+      // They were the former worker's.
+      this.operated = [];
+    }
     takeRecord(this.model, record);
     if (record.type === "done") this.#done.set(record.entry, record.worker);
   }

@@ -73,7 +73,11 @@ export async function readBack(holding: Holding): Promise<boolean> {
   if (operated.length === 0) return false;
   const { generation } = model;
   const isMoving = (): boolean =>
-    holding.isOperating || holding.model.generation !== generation || holding.model !== model;
+    holding.isOperating ||
+    holding.model.generation !== generation ||
+    holding.model !== model ||
+    // A worker was loaded meanwhile.
+    holding.operated !== operated;
   if (model.owed !== null || !holding.sameWorker) {
     // The reload makes up for everything.
     holding.operated = [];
@@ -126,13 +130,13 @@ async function mapDifference(
     return { object: "map", text: `map ${path}: ${key} is ${held ?? "absent"}, not ${value ?? "absent"}` };
   }
   if (maps.size === 0) return undefined;
-  const { text } = await session.command("show map");
+  const lines = (await session.command("show map")).text.split("\n");
   for (const path of maps) {
     const content = await holding.contentOf(path);
     if (content === undefined) continue;
     const wanted = parseMapFile(content.toString("utf8")).length;
     const name = holding.nameOf(path);
-    const line = text.split("\n").find((each) => each.includes(`(${name})`));
+    const line = lines.find((each) => each.includes(`(${name})`));
     const count = Number(/entry_cnt=(\d+)/.exec(line ?? "")?.[1]);
     if (count !== wanted) return { object: "map", text: `map ${path} has ${count} entries, not ${wanted}` };
   }
@@ -145,12 +149,11 @@ async function fileDifference(
   files: Expected["files"],
 ): Promise<Difference | undefined> {
   for (const [path, { noun, held }] of files) {
-    const object = noun === "cert" ? ("certificate" as const) : ("ca" as const);
-    const shown = (await session.command(`show ssl ${noun} ${holding.nameOf(path)}`)).text;
-    const isThere = /^Filename: /m.test(shown);
     // What is to go may be in use still.
     if (!held) continue;
-    if (!isThere) return { object, text: `${path} is not loaded` };
+    const object = noun === "cert" ? ("certificate" as const) : ("ca" as const);
+    const shown = (await session.command(`show ssl ${noun} ${holding.nameOf(path)}`)).text;
+    if (!/^Filename: /m.test(shown)) return { object, text: `${path} is not loaded` };
     const content = await holding.contentOf(path);
     const wanted = content === undefined ? [] : fingerprints(content);
     const missing = (noun === "cert" ? wanted.slice(0, 1) : wanted).find((print) => !shown.includes(print));

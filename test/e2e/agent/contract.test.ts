@@ -244,4 +244,20 @@ check34("what HAProxy does not hold although it took the operations is found, an
   assert.match(await pod.runtime("get map maps/host.map two.example"), 'value="one"');
 });
 
+check34("what a worker took is not asked of the one that was loaded after it", async () => {
+  const { pod, controller, hosts, files } = await start("3.4", "127.107.17.1");
+  hosts["two.example"] = "one";
+  assert.is((await controller.change(files(), [entry("two.example")])).mode, "runtime");
+  delete hosts["two.example"];
+  const { reload } = await controller.load(files());
+  hosts["three.example"] = "one";
+  const result = await controller.change(files(), [entry("three.example")]);
+  assert.is(result.mode, "runtime");
+  // By then it was read back.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const { haproxy, worker_ops_plan_id: ops, applied_plan_id: applied } = await pod.client.state();
+  assert.is(haproxy?.worker_pid, reload?.worker_pid, "no further reload");
+  assert.is(ops, applied);
+});
+
 test.run();
