@@ -1,4 +1,5 @@
 /** What this agent can do. A controller that needs more sends the full set and a reload. */
+import { compareVersions } from "../haproxy/index.ts";
 import type { OpKind } from "../plan/ops.ts";
 
 /** With every supported HAProxy. */
@@ -35,6 +36,11 @@ export const AGENT_OPS_34: readonly OpKind[] = [
   "backend_del",
   "wait_be_removable",
 ];
+
+/** `version` = HAProxy's, e.g. `3.4` or `3.4.7-1`. */
+export function agentOpsBeside(version: string): readonly OpKind[] {
+  return compareVersions(version, "3.4") < 0 ? AGENT_OPS_30 : AGENT_OPS_34;
+}
 
 /**
  * `file_patch`: splices of blocks. `worker_fence`: operations only onto the expected baseline of the worker. `runtime_batches`: more than

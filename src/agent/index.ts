@@ -22,7 +22,7 @@ import type { ApplyResult } from "./api.ts";
 
 export { agentPaths, type AgentPaths, type PathFlags } from "./options.ts";
 export type { Prepared, PrepareOptions } from "./prepare.ts";
-export { AGENT_OPS_30, AGENT_OPS_34 } from "./capabilities.ts";
+export { agentOpsBeside } from "./capabilities.ts";
 export { askAgent } from "./local.ts";
 export { drain, type Drained } from "./drain.ts";
 

@@ -32,13 +32,6 @@ export class LocalLock {
     this.#server = server;
   }
 
-  /** @throws AgentTreeError when another process holds it. */
-  static async take(path: string): Promise<LocalLock> {
-    const lock = await LocalLock.tryTake(path);
-    if (lock === undefined) throw new AgentTreeError(`another agent owns ${path}`);
-    return lock;
-  }
-
   /** undefined = another process holds it. */
   static async tryTake(path: string): Promise<LocalLock | undefined> {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

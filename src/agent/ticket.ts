@@ -9,7 +9,7 @@ import { inventoryView } from "./inventory.ts";
 import type { EntryRecord } from "./journal.ts";
 import type { Refusal } from "./known-bad.ts";
 import { identitiesOf } from "./proofs.ts";
-import { AGENT_OPS_30, AGENT_OPS_34, FEATURES } from "./capabilities.ts";
+import { AGENT_OPS_30, agentOpsBeside, FEATURES } from "./capabilities.ts";
 import type { Part, StagedSet } from "./staging.ts";
 
 export interface Answer {
@@ -119,7 +119,7 @@ export function stateOf(holding: Holding, extras: StateExtras): AgentState {
     api_version: API_VERSION,
     agent_version: extras.agentVersion,
     plan_schema_version: PLAN_SCHEMA_VERSION,
-    agent_ops: info !== undefined && Number.parseFloat(info.version) >= 3.4 ? [...AGENT_OPS_34] : [...AGENT_OPS_30],
+    agent_ops: [...(info === undefined ? AGENT_OPS_30 : agentOpsBeside(info.version))],
     features: [...FEATURES],
     haproxy: info === undefined ? null : haproxyIdentity(info),
     generation: model.generation,

@@ -1,9 +1,8 @@
 /** `haptic diff`: what a change would ask of HAProxy, before it is made. */
-import { LIMITS } from "../agent/api.ts";
-import { AGENT_OPS_30, AGENT_OPS_34 } from "../agent/index.ts";
+import { agentOpsBeside } from "../agent/index.ts";
 import { loadFiles } from "../config/index.ts";
+import { diffOptionsOf, MAX_OPS } from "../controller/index.ts";
 import { UsageError } from "../errors.ts";
-import { compareVersions } from "../haproxy/index.ts";
 import { createKubeClient, findConnection } from "../kube/index.ts";
 import { diffPlans, type DiffOptions } from "../plan/index.ts";
 import { diffJson, diffText, type VersionDiff } from "./diff-report.ts";
@@ -58,9 +57,6 @@ const flagTypes = {
   output: { type: "string", short: "o" },
   json: { type: "boolean" },
 } as const;
-
-/** Operations of one deployment; more are quicker by a reload. */
-const MAX_OPS = LIMITS.opsPerBatch * LIMITS.opBatches;
 
 const VERSIONS = ["3.4", "3.2", "3.0"];
 
@@ -162,20 +158,9 @@ function namesOf(paths: readonly string[]): { readonly name: string; readonly na
 
 function optionsOf(before: Side | PodSide, version: string): DiffOptions {
   if ("state" in before) {
-    const { state } = before;
-    return {
-      haproxyVersion: version,
-      agentOps: new Set(state.agentOps),
-      features: new Set(state.features),
-      maxOps: state.features.includes("runtime_batches") ? MAX_OPS : LIMITS.opsPerBatch,
-      ...(state.loaded !== undefined && { loaded: state.loaded }),
-    };
+    return { ...diffOptionsOf(before.state), haproxyVersion: version };
   }
-  return {
-    haproxyVersion: version,
-    agentOps: new Set(compareVersions(version, "3.4") < 0 ? AGENT_OPS_30 : AGENT_OPS_34),
-    maxOps: MAX_OPS,
-  };
+  return { haproxyVersion: version, agentOps: new Set(agentOpsBeside(version)), maxOps: MAX_OPS };
 }
 
 function versionsOf(flags: Flags, before: Side | PodSide): readonly string[] {

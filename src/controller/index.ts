@@ -1,5 +1,4 @@
 /** The controller: `startController` connects the charts to Kubernetes, HAProxy and the agents, and serves the debug page's variables. */
-import { createAgentClient } from "../agent/client.ts";
 import type { ClientTls } from "../agent/client.ts";
 import { dataplaneOf, toTemplateSources } from "../config/index.ts";
 import type { LeaseTimes } from "../config/index.ts";
@@ -10,7 +9,7 @@ import type { KubeClient } from "../kube/types.ts";
 import { LiveServer, startDebugServer, startMetricsServer } from "../observe/index.ts";
 import type { LogLevel, MetricsServer, StandingFault } from "../observe/index.ts";
 import { createRenderServiceInSlices } from "../render/index.ts";
-import type { AgentConnect } from "./agent-port.ts";
+import { connectAgents } from "./agent-connect.ts";
 import type { Bus } from "./bus.ts";
 import { createController } from "./core.ts";
 import type { ControllerCore } from "./core.ts";
@@ -21,7 +20,7 @@ export type { Bus, BusMetrics } from "./bus.ts";
 export type { BusEvent, BusEventOf, BusEventType } from "./events.ts";
 export { createController, type ControllerCore } from "./core.ts";
 export type { ControllerPorts, Log } from "./ports.ts";
-export { type PodState, podStateOf } from "./manifest.ts";
+export { diffOptionsOf, MAX_OPS, type PodState, podStateOf } from "./manifest.ts";
 export { readResourceSchemas } from "./resource-schemas.ts";
 export type { AgentConnect, AgentPort, ApplyAnswer, ApplyPart } from "./agent-port.ts";
 
@@ -99,16 +98,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
       ...(options.baseDir !== undefined && { baseDir: options.baseDir }),
     });
     closers.push(() => checker.close());
-    const connect: AgentConnect = (address) => {
-      const client = createAgentClient({ url: `https://${address}`, tls: options.agentTls });
-      return {
-        state: ({ verify, plan }, signal) => client.state({ verify, plan }, signal),
-        apply: (manifest, parts, signal) =>
-          client.apply(manifest, new Map(parts.map(({ path, bytes }) => [path, bytes])), undefined, signal),
-        storePlan: async (planId, blob, signal) => (await client.putPlan(planId, blob, signal)).kind === "stored",
-        close: () => client.close(),
-      };
-    };
+    const connect = connectAgents(options.agentTls);
     const ports: ControllerPorts = {
       kube: options.kube,
       namespace: options.namespace,

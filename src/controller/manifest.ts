@@ -2,13 +2,13 @@
 import { API_VERSION, IDENTITY_VERSION, LIMITS, PLAN_SCHEMA_VERSION } from "../agent/api.ts";
 import type { AgentState, ApplyResult, Manifest, ManifestFile, RuntimeInventory, Token } from "../agent/api.ts";
 import { diffPlans, setProof, sha256, splices, tellReason, WORKER_BEHIND } from "../plan/index.ts";
-import type { LoadedFiles } from "../plan/index.ts";
+import type { DiffOptions, LoadedFiles } from "../plan/index.ts";
 import type { Op } from "../plan/ops.ts";
 import type { Block, PlanDiff, PlanFile, RenderPlan } from "../plan/types.ts";
 import type { ApplyPart } from "./agent-port.ts";
 
 /** Operations of one deployment; more are quicker by a reload. */
-const MAX_OPS = LIMITS.opsPerBatch * LIMITS.opBatches;
+export const MAX_OPS = LIMITS.opsPerBatch * LIMITS.opBatches;
 
 /** What a pod said of itself last. */
 export interface PodState {
@@ -63,8 +63,7 @@ const proofs = new WeakMap<RenderPlan, string>();
 export function planProof(plan: RenderPlan): string {
   let proof = proofs.get(plan);
   if (proof === undefined) {
-    const files = [...plan.files.entries()].map(([, file]) => file);
-    proof = setProof(files, (file) => file.reloadOnChange);
+    proof = setProof(plan.files.values(), (file) => file.reloadOnChange);
     proofs.set(plan, proof);
   }
   return proof;
@@ -142,15 +141,18 @@ export function fullDelivery(
   };
 }
 
+/** What a difference may ask of the pod. */
+export const diffOptionsOf = (pod: PodState): DiffOptions => ({
+  haproxyVersion: pod.haproxyVersion,
+  agentOps: new Set(pod.agentOps),
+  features: new Set(pod.features),
+  maxOps: pod.features.includes("runtime_batches") ? MAX_OPS : LIMITS.opsPerBatch,
+  ...(pod.loaded !== undefined && { loaded: pod.loaded }),
+});
+
 /** The difference to `baseline`, which must be the pod's applied plan. */
 export function deltaDelivery(plan: RenderPlan, baseline: RenderPlan, pod: PodState, token: Token): Delivery {
-  const diff = diffPlans(plan, baseline, {
-    haproxyVersion: pod.haproxyVersion,
-    agentOps: new Set(pod.agentOps),
-    features: new Set(pod.features),
-    maxOps: pod.features.includes("runtime_batches") ? MAX_OPS : LIMITS.opsPerBatch,
-    ...(pod.loaded !== undefined && { loaded: pod.loaded }),
-  });
+  const diff = diffPlans(plan, baseline, diffOptionsOf(pod));
   const changed: ManifestFile[] = [];
   const parts: ApplyPart[] = [];
   for (const file of diff.changed) {

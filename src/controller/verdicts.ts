@@ -56,7 +56,7 @@ export class Verdicts {
   }
 
   async #ask(plan: RenderPlan, signal: AbortSignal): Promise<CheckVerdict> {
-    const files = [...plan.files.entries()].map(([, file]) => file);
+    const files = [...plan.files.values()];
     const { accepted, message, tookMs } = await this.#check(files, signal);
     const verdict: CheckVerdict = { passed: accepted, message: accepted ? "" : message, tookMs };
     this.#verdicts.set(plan.id, verdict);

@@ -6,6 +6,7 @@ import { LINE_LIMIT, type OpOutcome } from "./runtime-protocol.ts";
 import type { RuntimeSession } from "./runtime.ts";
 
 const done: OpOutcome = { ok: true, output: "" };
+const superseded: OpOutcome = { ok: true, output: "superseded" };
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
 
 /** The blocks of a PEM text, each ended by a line feed and without empty lines: one of those would end the payload. */
@@ -65,6 +66,19 @@ function fits(payloads: readonly Payload[]): readonly Payload[] | undefined {
   return payloads.every(({ text }) => Buffer.byteLength(text) < LINE_LIMIT) ? payloads : undefined;
 }
 
+type Noun = "cert" | "ca-file";
+
+interface Step {
+  readonly command: string;
+  readonly text: string;
+}
+
+/** HAProxy's answer when a store was made. */
+const MADE: Readonly<Record<Noun, RegExp>> = {
+  cert: /New empty certificate store|already exists/,
+  "ca-file": /New CA file created|already exists/,
+};
+
 /**
  * Puts a PEM bundle in force under `name`; with `create` the store is made first (one that exists already is taken).
  * A failed transaction is aborted, else the next one would continue it. Keys never reach the outcome's text.
@@ -75,20 +89,12 @@ export async function setCertificate(
   pem: Uint8Array | undefined,
   create: boolean,
 ): Promise<OpOutcome> {
-  if (pem === undefined) return { ok: true, output: "superseded" };
+  if (pem === undefined) return superseded;
   const payloads = certificatePayloads(pem);
   if (payloads === undefined)
     return { ok: false, output: `${name}: its chain is too large for the runtime CLI (${LINE_LIMIT} bytes)` };
-  if (create) {
-    const made = await session.command(`new ssl cert ${name}`);
-    if (!/New empty certificate store|already exists/.test(made.text)) return { ok: false, output: made.text };
-  }
-  return transact(
-    session,
-    "cert",
-    name,
-    payloads.map(({ suffix, text }) => ({ command: `set ssl cert ${name}${suffix}`, text })),
-  );
+  const steps = payloads.map(({ suffix, text }) => ({ command: `set ssl cert ${name}${suffix}`, text }));
+  return putInForce(session, "cert", name, create, steps);
 }
 
 /** The same for a CA file, of any size. */
@@ -98,28 +104,25 @@ export async function setAuthority(
   pem: Uint8Array | undefined,
   create: boolean,
 ): Promise<OpOutcome> {
-  if (pem === undefined) return { ok: true, output: "superseded" };
+  if (pem === undefined) return superseded;
   const payloads = authorityPayloads(pem);
   if (payloads === undefined)
     return { ok: false, output: `${name}: one of its blocks is too large for the runtime CLI (${LINE_LIMIT} bytes)` };
-  if (create) {
-    const made = await session.command(`new ssl ca-file ${name}`);
-    if (!/New CA file created|already exists/.test(made.text)) return { ok: false, output: made.text };
-  }
-  return transact(
-    session,
-    "ca-file",
-    name,
-    payloads.map((text, i) => ({ command: `${i === 0 ? "set" : "add"} ssl ca-file ${name}`, text })),
-  );
+  const steps = payloads.map((text, i) => ({ command: `${i === 0 ? "set" : "add"} ssl ca-file ${name}`, text }));
+  return putInForce(session, "ca-file", name, create, steps);
 }
 
-async function transact(
+async function putInForce(
   session: RuntimeSession,
-  noun: "cert" | "ca-file",
+  noun: Noun,
   name: string,
-  steps: readonly { readonly command: string; readonly text: string }[],
+  create: boolean,
+  steps: readonly Step[],
 ): Promise<OpOutcome> {
+  if (create) {
+    const made = await session.command(`new ssl ${noun} ${name}`);
+    if (!MADE[noun].test(made.text)) return { ok: false, output: made.text };
+  }
   const fail = async (output: string): Promise<OpOutcome> => {
     await session.command(`abort ssl ${noun} ${name}`);
     return { ok: false, output };
@@ -136,7 +139,7 @@ async function transact(
  * Unloads what no configuration names any more. What is still in use, as by a server that waits for its removal, stays until
  * the next reload: nobody misses the room, so that is no failure.
  */
-export async function unload(session: RuntimeSession, noun: "cert" | "ca-file", name: string): Promise<OpOutcome> {
+export async function unload(session: RuntimeSession, noun: Noun, name: string): Promise<OpOutcome> {
   const { text } = await session.command(`del ssl ${noun} ${name}`);
   // What is in use "can't be deleted!".
   if (/' deleted!/.test(text) || /doesn't exist/.test(text)) return done;

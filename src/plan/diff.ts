@@ -35,7 +35,7 @@ export function diffPlans(next: RenderPlan, baseline: RenderPlan | undefined, op
   if (baseline === undefined || baseline.schemaVersion !== next.schemaVersion) {
     return {
       ...verdict("reload", [baseline === undefined ? UNKNOWN_BASELINE : OTHER_SCHEMA]),
-      changed: [...next.files.entries()].map(([, file]) => file),
+      changed: [...next.files.values()],
     };
   }
   if (baseline.id === next.id) return verdict("noop");

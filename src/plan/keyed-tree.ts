@@ -71,6 +71,10 @@ export class ChunkedTree<V> implements KeyedTree<V> {
     }
   }
 
+  *values(): IterableIterator<V> {
+    for (const chunk of this.chunks) yield* chunk.values;
+  }
+
   /** Sets (or removes, where the value is undefined) the given keys. Returns this tree when nothing differs. */
   update(changes: ReadonlyMap<string, V | undefined>): ChunkedTree<V> {
     const byChunk = new Map<number, [string, V | undefined, Digest][]>();

@@ -107,6 +107,7 @@ export interface KeyedTree<V> {
   readonly chunks: readonly TreeChunk<V>[];
   get(key: string): V | undefined;
   entries(): IterableIterator<[string, V]>;
+  values(): IterableIterator<V>;
 }
 
 export interface RenderPlan {

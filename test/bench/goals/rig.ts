@@ -39,20 +39,13 @@ const NAMESPACE = "default";
 const NAMES = { agent: `haptic-agent.${NAMESPACE}.svc`, controller: `haptic-controller-tls.${NAMESPACE}.svc` } as const;
 const GRACE_MS = 3_000;
 /** As bin/haptic.mjs starts the product. */
-const AGENT_FLAGS = [
+const FLAGS = [
   "--disallow-code-generation-from-strings",
   "--disable-proto=throw",
-  "--max-semi-space-size=1",
   `--v8-pool-size=${Math.max(1, Math.min(4, availableParallelism() - 1))}`,
-  "--no-turbofan",
 ];
-const NODE_FLAGS = [
-  "--disallow-code-generation-from-strings",
-  "--disable-proto=throw",
-  "--max-semi-space-size=4",
-  `--v8-pool-size=${Math.max(1, Math.min(4, availableParallelism() - 1))}`,
-  "--enable-source-maps",
-];
+const AGENT_FLAGS = [...FLAGS, "--max-semi-space-size=1", "--no-turbofan"];
+const NODE_FLAGS = [...FLAGS, "--max-semi-space-size=4", "--enable-source-maps"];
 const BUNDLE = process.env["BENCH_BUNDLE"] ?? join(root, "dist", "main.mjs");
 const START_WRAPPER = `haproxy=$1 master=$2; shift 2
 config=$("$@") && exec "$haproxy" -W -db -S "$master,level,admin" -f "$config"`;

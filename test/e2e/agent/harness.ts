@@ -322,6 +322,16 @@ export interface ConfigOptions {
   readonly upstream: string;
 }
 
+/** Such a configuration with the map of its hosts: `NAME.example` for each backend. */
+export function hostFiles(options: ConfigOptions): Record<string, string> {
+  return {
+    "haproxy.cfg": configText(options),
+    "maps/host.map": Object.keys(options.backends)
+      .map((name) => `${name}.example ${name}\n`)
+      .join(""),
+  };
+}
+
 /** A small configuration in the form that the renderer gives. */
 export function configText(options: ConfigOptions): string {
   const lines = [

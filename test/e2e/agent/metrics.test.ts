@@ -5,8 +5,8 @@ import { testHaproxy } from "../../support/parts.ts";
 import { needing } from "../../support/skip.ts";
 import { TestController } from "./controller.ts";
 import {
-  configText,
   fullShipment,
+  hostFiles,
   makeIdentities,
   removeScratch,
   scratch,
@@ -34,12 +34,8 @@ test.after(async () => {
 
 type Backends = Record<string, Record<string, number>>;
 
-const filesOf = (backends: Backends, extra?: string): Record<string, string> => ({
-  "haproxy.cfg": configText({ backends, upstream, ...(extra === undefined ? {} : { extra }) }),
-  "maps/host.map": Object.keys(backends)
-    .map((name) => `${name}.example ${name}\n`)
-    .join(""),
-});
+const filesOf = (backends: Backends, extra?: string): Record<string, string> =>
+  hostFiles({ backends, upstream, ...(extra !== undefined && { extra }) });
 
 async function start(address: string, options: Partial<PodOptions> = {}) {
   const pod = await startPod({

@@ -11,10 +11,10 @@ import { needing } from "../../support/skip.ts";
 import { conflictOf, resultOf, TestController } from "./controller.ts";
 import {
   CLIENT_NAME,
-  configText,
   deltaShipment,
   fullShipment,
   get,
+  hostFiles,
   makeIdentities,
   removeScratch,
   scratch,
@@ -45,13 +45,7 @@ test.after(async () => {
 type Files = Record<string, string>;
 
 function filesOf(backends: Record<string, Record<string, number>>, extra?: string): Files {
-  const hosts = Object.keys(backends)
-    .map((name) => `${name}.example ${name}\n`)
-    .join("");
-  return {
-    "haproxy.cfg": configText({ backends, upstream, ...(extra === undefined ? {} : { extra }) }),
-    "maps/host.map": hosts,
-  };
+  return hostFiles({ backends, upstream, ...(extra !== undefined && { extra }) });
 }
 
 const one = filesOf({ one: { s1: 9001 } });

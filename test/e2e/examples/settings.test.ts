@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { AGENT_OPS_30, AGENT_OPS_34 } from "../../../src/agent/capabilities.ts";
+import { agentOpsBeside } from "../../../src/agent/capabilities.ts";
 import { runOps, RuntimeSession } from "../../../src/haproxy/index.ts";
 import { diffPlans, joinBlocks, type PlanDiff, type RenderPlan } from "../../../src/plan/index.ts";
 import { Tokens } from "../../../src/render/output.ts";
@@ -97,7 +97,7 @@ class Serving {
     const next = (await this.#example.put(...objects).render()).outcome.result!.plan;
     const diff = diffPlans(next, this.#plan, {
       haproxyVersion: this.#version,
-      agentOps: new Set(this.#version === "3.4" ? AGENT_OPS_34 : AGENT_OPS_30),
+      agentOps: new Set(agentOpsBeside(this.#version)),
     });
     assert.is(diff.verdict, "runtime", diff.reasons.join("; "));
     const context = { nameOf: (path: string) => path, content: () => Promise.resolve(undefined), redo: false };

@@ -15,6 +15,7 @@ import { createActor, sendTo, setup } from "xstate";
 import type { PodApplyCommand, PodApplyReport } from "../../../machines/podApply.ts";
 import type { AgentState } from "../../../src/agent/api.ts";
 import { type AgentClient, createAgentClient } from "../../../src/agent/client.ts";
+import { connectAgents } from "../../../src/controller/agent-connect.ts";
 import { wirePodApply } from "../../../src/controller/pod-apply.ts";
 import { type ApplyRecord, PodSessions } from "../../../src/controller/pod-sessions.ts";
 import { PlanShelf } from "../../../src/controller/plan-shelf.ts";
@@ -73,16 +74,7 @@ export class Rig {
     const tls = { dir: options.identities.controllerDir, serverName: SERVER_NAME };
     this.#client = createAgentClient({ url: `https://${options.address}:5555`, tls });
     this.#sessions = new PodSessions({
-      connect: (address) => {
-        const client = createAgentClient({ url: `https://${address}`, tls });
-        return {
-          state: ({ verify, plan }, signal) => client.state({ verify, plan }, signal),
-          apply: (manifest, parts, signal) =>
-            client.apply(manifest, new Map(parts.map(({ path, bytes }) => [path, bytes])), undefined, signal),
-          storePlan: async (planId, blob, signal) => (await client.putPlan(planId, blob, signal)).kind === "stored",
-          close: () => client.close(),
-        };
-      },
+      connect: connectAgents(tls),
       shelf: this.#shelf,
       epoch: () => 1,
       seq: () => this.#seq,

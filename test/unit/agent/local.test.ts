@@ -11,7 +11,7 @@ test.after(() => rmSync(dir, { recursive: true, force: true }));
 
 test("An agent that starts while a start wrapper prepares waits until that is done", async () => {
   const path = join(dir, "wrapper.sock");
-  const wrapper = await LocalLock.take(path);
+  const wrapper = (await LocalLock.tryTake(path))!;
   let taken = false;
   const agent = LocalLock.takeAfterWrapper(path).then((lock) => {
     taken = true;
@@ -25,7 +25,7 @@ test("An agent that starts while a start wrapper prepares waits until that is do
 
 test("An agent that starts beside a living agent is refused", async () => {
   const path = join(dir, "agent.sock");
-  const living = await LocalLock.take(path);
+  const living = (await LocalLock.tryTake(path))!;
   living.serve(async () => ({ status: 200, body: {} }));
   await LocalLock.takeAfterWrapper(path).then(
     () => assert.unreachable("two agents would own one tree"),
@@ -48,7 +48,7 @@ test("Of ten that start in the same moment one holds the lock, and it can be ask
 
 test("A request whose address cannot be read is answered 400, and the agent lives on", async () => {
   const path = join(dir, "address.sock");
-  const lock = await LocalLock.take(path);
+  const lock = (await LocalLock.tryTake(path))!;
   lock.serve(async () => ({ status: 200, body: {} }));
   const ask = (address: string): Promise<number | undefined> =>
     new Promise((resolve, reject) => {

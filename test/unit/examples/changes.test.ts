@@ -1,7 +1,7 @@
 /** What each change of the cluster asks of a HAProxy that runs the ingress example: nothing, the runtime, or a reload. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { AGENT_OPS_30, AGENT_OPS_34 } from "../../../src/agent/capabilities.ts";
+import { agentOpsBeside } from "../../../src/agent/capabilities.ts";
 import { diffPlans, type OpKind, type PlanDiff } from "../../../src/plan/index.ts";
 import { ingress, service, slice, tlsSecret } from "./objects.ts";
 import { Example, objectsOf } from "./rendering.ts";
@@ -31,7 +31,7 @@ async function change(live: Example, version: string, ...objects: object[]): Pro
   const after = (await live.render()).outcome.result!.plan;
   return diffPlans(after, before, {
     haproxyVersion: version,
-    agentOps: new Set(Number.parseFloat(version) < 3.4 ? AGENT_OPS_30 : AGENT_OPS_34),
+    agentOps: new Set(agentOpsBeside(version)),
   });
 }
 

@@ -153,7 +153,7 @@ export async function verdict(rendered: Rendered, version: HaproxyVersion): Prom
   if (binary === undefined) throw new Error(`HAProxy ${version} is not installed`);
   const checker = checkers.get(version) ?? createChecker({ binary, spawner, nice: 0 });
   checkers.set(version, checker);
-  const files = [...rendered.outcome.result!.plan.files.entries()].map(([, file]) => file);
+  const files = [...rendered.outcome.result!.plan.files.values()];
   const { accepted, message } = await checker.check(files, new AbortController().signal);
   return accepted ? message : `refused: ${message}`;
 }

@@ -16,36 +16,10 @@ import {
   type RenderPlan,
   structureKey,
 } from "../../../src/plan/index.ts";
+import { AGENT_OPS_34 } from "../../../src/agent/capabilities.ts";
 import { fileDigest, mapDigest } from "../../../src/plan/plan.ts";
 
-export const ALL_OPS = new Set<OpKind>([
-  "backend_add",
-  "backend_publish",
-  "backend_unpublish",
-  "backend_del",
-  "wait_be_removable",
-  "server_add",
-  "server_enable",
-  "server_disable",
-  "server_set_addr",
-  "server_set_weight",
-  "server_set_state",
-  "wait_srv_removable",
-  "shutdown_sessions",
-  "server_del",
-  "map_add",
-  "map_set",
-  "map_del",
-  "map_replace",
-  "cert_set",
-  "cert_new",
-  "cert_del",
-  "ca_set",
-  "ca_new",
-  "ca_del",
-  "crtlist_add",
-  "crtlist_del",
-]);
+export const ALL_OPS = new Set<OpKind>(AGENT_OPS_34);
 export const OPTIONS = { haproxyVersion: "3.4.7", agentOps: ALL_OPS };
 
 export const PROFILE = planProfile(

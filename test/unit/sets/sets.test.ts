@@ -104,8 +104,7 @@ async function render(service: RenderService, stores: StoreSet): Promise<RenderO
   return outcome;
 }
 
-const filesOf = (outcome: RenderOutcome): PlanFile[] =>
-  [...outcome.result!.plan.files.entries()].map(([, file]) => file);
+const filesOf = (outcome: RenderOutcome): PlanFile[] => [...outcome.result!.plan.files.values()];
 const textsOf = (outcome: RenderOutcome): Record<string, string> =>
   Object.fromEntries(filesOf(outcome).map(({ path, blocks }) => [path, joinBlocks(blocks).toString("utf8")]));
 const eventsOf = (outcome: RenderOutcome): string[] =>
