@@ -272,20 +272,33 @@ export class Tree {
     }
   }
 
-  /** The whole content of a held file, folded or not. */
+  /** The whole content of a held file, folded or not. A fold moves it: what was read across one is read again. */
   async content(file: HeldFile): Promise<Buffer> {
+    for (;;) {
+      const base = this.#folded;
+      try {
+        const content = await this.#contentIn(base, file);
+        if (content !== undefined) return content;
+      } catch (error) {
+        if (this.#folded === base) throw error;
+      }
+    }
+  }
+
+  /** undefined = `base` is not in force any more. */
+  async #contentIn(base: FoldedSet | undefined, file: HeldFile): Promise<Buffer | undefined> {
     if (file.staged !== undefined) return readFile(file.staged);
     if (file.blocks.every((block) => block.bytes !== undefined))
       return Buffer.concat(file.blocks.map((block) => block.bytes as Uint8Array));
-    const base = this.#folded;
-    const before = base?.files.get(file.path);
     const bytes = base === undefined ? Buffer.alloc(0) : await readFile(join(this.#setDir(base.name), file.path));
-    const offsets = offsetsOf(before);
+    if (this.#folded !== base) return undefined;
+    const offsets = offsetsOf(base?.files.get(file.path));
     return Buffer.concat(
-      file.blocks.map(
-        (block) =>
-          block.bytes ?? bytes.subarray(offsetIn(offsets, block, file), offsetIn(offsets, block, file) + block.size),
-      ),
+      file.blocks.map((block) => {
+        if (block.bytes !== undefined) return block.bytes;
+        const start = offsetIn(offsets, block, file);
+        return bytes.subarray(start, start + block.size);
+      }),
     );
   }
 

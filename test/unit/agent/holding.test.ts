@@ -202,4 +202,42 @@ test("what was remembered of an entry for the next worker is forgotten once it i
   next.close();
 });
 
+test("a file's content can be read at any moment of a fold", async () => {
+  for (let round = 0; round < 20; round++) {
+    bases += 1;
+    const base = join(dir, `base-${bases}`);
+    mkdirSync(base);
+    const holding = holdingAt(base);
+    await holding.recover();
+    const path = "maps/a.map";
+    const ofBlocks = (blocks: HeldFile["blocks"]): HeldFile => ({
+      ...textFile(path, ""),
+      digest: rootDigest(blocks),
+      size: blocks.reduce((sum, block) => sum + block.size, 0),
+      blocks,
+    });
+    const [one, two, three] = ["one\n", "two\n", "three\n"].map((text) => blockOf(Buffer.from(text)));
+    const model = bootstrapModel({ config: "haproxy.cfg", workerSocket: "w", listenSocket: "l" });
+    model.files.set(path, ofBlocks([one!]));
+    await holding.replace({ ...model, planId: "p1" });
+    holding.model.files.set(path, ofBlocks([one!, two!]));
+    holding.model.seq += 1;
+    // The next set, whose operations are under way while the former one is folded.
+    const next = ofBlocks([one!, two!, three!]);
+    let isFolded = false;
+    const folding = holding.fold().then(() => {
+      isFolded = true;
+    });
+    const reads: Promise<Buffer>[] = [];
+    while (!isFolded) {
+      reads.push(holding.tree.content(next));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await folding;
+    assert.ok(reads.length > 1);
+    for (const content of await Promise.all(reads)) assert.is(content.toString(), "one\ntwo\nthree\n");
+    holding.close();
+  }
+});
+
 test.run();
