@@ -16,7 +16,7 @@ RUN --mount=type=cache,target=/var/cache/npm npm ci --ignore-scripts --no-progre
 
 FROM packages AS build
 COPY .ci/bundle.ts .ci/
-COPY bin/haptic.mjs bin/entrypoint.sh bin/
+COPY bin/haptic.mjs bin/node-flags.mjs bin/entrypoint.sh bin/
 COPY machines machines
 COPY src src
 RUN npm run -s build \

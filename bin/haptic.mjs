@@ -1,14 +1,15 @@
 #!/usr/bin/env node
-// Starts HAPTIC under Node 24 or newer, whichever Node started this file. Plain JavaScript that Node 12 parses: this is
-// the only file an old Node ever reads, and it must be able to say what is missing.
+// Starts HAPTIC under Node 24 or newer, whichever Node started this file. Plain JavaScript that Node 12 parses: this and
+// node-flags.mjs are all that an old Node ever reads, and it must be able to say what is missing.
 import { spawn, spawnSync } from "child_process";
 import { existsSync } from "fs";
 import { createRequire } from "module";
 import os from "os";
 import { delimiter, dirname, join } from "path";
 import { fileURLToPath } from "url";
+import { nodeFlags } from "./node-flags.mjs";
 
-const { availableParallelism, cpus, homedir } = os;
+const { homedir } = os;
 const NEEDED_MAJOR = 24;
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -61,10 +62,6 @@ function chooseNode(seen) {
   });
 }
 
-function processors() {
-  return availableParallelism === undefined ? cpus().length : availableParallelism();
-}
-
 function fail(lines) {
   process.stderr.write(lines.join("\n") + "\n");
   process.exit(1);
@@ -94,21 +91,7 @@ if (fromSource && !existsSync(join(home, "node_modules"))) {
   fail(["haptic: the packages are not installed. Run `npm ci` in " + home + " first."]);
 }
 
-// The agent stands beside every HAProxy and has little to do: it is kept small, at 10 MiB less.
-const isAgent = process.argv[2] === "agent";
-const flags = [
-  // Templates are compiled with vm.compileFunction into a closed realm; nothing else may turn text into code.
-  "--disallow-code-generation-from-strings",
-  "--disable-proto=throw",
-  // Scavenge pauses of 4 ms instead of 13 ms.
-  "--max-semi-space-size=" + (isAgent ? 1 : 4),
-  // Node starts four helpers for the garbage collector and the compiler wherever it runs. On two processors they keep
-  // main thread and HAProxy from both of them while the heap is marked (30 ms).
-  "--v8-pool-size=" + Math.max(1, Math.min(4, processors() - 1)),
-];
-if (isAgent) flags.push("--no-turbofan");
-// Node reads the maps of all that it loads: of the bundle 14 MiB.
-if (fromSource || !isAgent) flags.push("--enable-source-maps");
+const flags = nodeFlags(process.argv[2], fromSource);
 const environment = Object.assign({}, process.env);
 if (!environment.NODE_COMPILE_CACHE) {
   environment.NODE_COMPILE_CACHE = join(

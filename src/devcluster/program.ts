@@ -1,16 +1,7 @@
 /** How this program starts itself again: the same Node, the same flags, the source or the bundle that runs now. */
 import { existsSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-
-/** The flags that bin/haptic.mjs gives; a test or a script may run without them, what it starts does not. */
-const FLAGS = [
-  "--disallow-code-generation-from-strings",
-  "--disable-proto=throw",
-  "--max-semi-space-size=4",
-  `--v8-pool-size=${Math.max(1, Math.min(4, availableParallelism() - 1))}`,
-  "--enable-source-maps",
-];
+import { nodeFlags } from "../../bin/node-flags.mjs";
 
 /** src/main.ts beside us in the repository, main.mjs above us in the bundle. */
 function entryPoint(): string {
@@ -21,7 +12,8 @@ function entryPoint(): string {
   throw new Error("neither main.ts nor main.mjs is above this file");
 }
 
-/** The command line of `haptic ARGS…`, ready for spawn. */
+/** The command line of `haptic ARGS…`, ready for spawn. A test or a script may run without the flags, what it starts does not. */
 export function hapticCommand(args: readonly string[]): [command: string, ...args: string[]] {
-  return [process.execPath, ...FLAGS, entryPoint(), ...args];
+  const entry = entryPoint();
+  return [process.execPath, ...nodeFlags(args[0], entry.endsWith(".ts")), entry, ...args];
 }
