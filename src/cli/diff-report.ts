@@ -1,5 +1,5 @@
 /** How `haptic diff` tells what a change asks of HAProxy. */
-import type { Op } from "../plan/index.ts";
+import { type Op, tellCause, tellHint } from "../plan/index.ts";
 import type { PlanDiff, PlanFile } from "../plan/types.ts";
 
 /** The difference for one version of HAProxy. */
@@ -32,12 +32,11 @@ export function diffText(diffs: readonly VersionDiff[]): string {
 
 function bodyOf({ verdict, reloads, ops, inPlaceOps, changed, removed }: PlanDiff): string {
   const lines = [WORDS[verdict]];
-  for (const { text, section, field, object, hint } of reloads) {
-    lines.push(`  because ${text}`);
-    if (object !== "") lines.push(`      from     ${object}`);
-    if (section !== "" && !text.includes(section)) lines.push(`      section  ${section}`);
-    if (field !== "") lines.push(`      field    ${field}`);
-    if (hint !== "") lines.push(`      avoid    ${hint}`);
+  // The words are those of statuses, Events and logs.
+  for (const reason of reloads) {
+    const hint = tellHint(reason);
+    lines.push(`  because ${tellCause(reason)}${hint === "" ? "" : ";"}`);
+    if (hint !== "") lines.push(`          ${hint}`);
   }
   lines.push(
     ...listOf("operations", ops),

@@ -1,11 +1,12 @@
 /** From a plan and what a pod is known to hold to the one request that brings the pod there. Pure. */
 import { API_VERSION, IDENTITY_VERSION, LIMITS, PLAN_SCHEMA_VERSION } from "../agent/api.ts";
 import type { AgentState, ApplyResult, Manifest, ManifestFile, RuntimeInventory, Token } from "../agent/api.ts";
-import { diffPlans, setProof, sha256, splices, tellReason, WORKER_BEHIND } from "../plan/index.ts";
+import { diffPlans, setProof, sha256, splices, WORKER_BEHIND } from "../plan/index.ts";
 import type { DiffOptions, LoadedFiles } from "../plan/index.ts";
 import type { Op } from "../plan/ops.ts";
 import type { Block, PlanDiff, PlanFile, RenderPlan } from "../plan/types.ts";
 import type { ApplyPart } from "./agent-port.ts";
+import { tellReasons } from "./reload-ledger.ts";
 
 /** Operations of one deployment; more are quicker by a reload. */
 export const MAX_OPS = LIMITS.opsPerBatch * LIMITS.opBatches;
@@ -173,7 +174,7 @@ export function deltaDelivery(plan: RenderPlan, baseline: RenderPlan, pod: PodSt
     parts.push({ path: file.path, bytes: cuts.flatMap(({ insert }) => bytesOf(insert)) });
   }
   // A worker whose operations are not the applied plan's waits for a reload, or had one refused: only a reload makes it right.
-  const worker = pod.workerOps === pod.applied ? [] : [tellReason(WORKER_BEHIND)];
+  const worker = pod.workerOps === pod.applied ? [] : [WORKER_BEHIND];
   const reload = diff.verdict === "reload" || worker.length > 0;
   // Where the reload has to wait for its interval, endpoints do not wait for it; what the worker has must be known, though.
   const inPlace = reload && pod.workerOps !== "" && diff.inPlaceOps.length <= LIMITS.opsPerBatch ? diff.inPlaceOps : [];
@@ -196,7 +197,7 @@ export function deltaDelivery(plan: RenderPlan, baseline: RenderPlan, pod: PodSt
     },
     parts,
     verdict: reload ? "reload" : diff.verdict,
-    reasons: [...diff.reloads.map(tellReason), ...worker],
+    reasons: tellReasons([...diff.reloads, ...worker]),
   };
 }
 

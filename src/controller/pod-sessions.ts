@@ -1,7 +1,7 @@
 /** The controller's side of each pod: one connection, what the pod said last, and the requests that `podApply` asks for. */
 import type { AgentState, ApplyResult, Manifest, Token } from "../agent/api.ts";
 import { ControllerError } from "../errors.ts";
-import { decodePlan, encodePlan, tellReason, UNKNOWN_BASELINE } from "../plan/index.ts";
+import { agentVersion, decodePlan, encodePlan, REFUSED_PLAN, UNKNOWN_BASELINE, WHOLE_SET } from "../plan/index.ts";
 import type { RenderPlan } from "../plan/types.ts";
 import type { ApplyForm, ApplyReply, KnownState } from "../../machines/podApply.ts";
 import type { PodRef } from "../../machines/discovery.ts";
@@ -18,6 +18,7 @@ import {
 } from "./manifest.ts";
 import type { Delivery, PodState } from "./manifest.ts";
 import type { PlanShelf } from "./plan-shelf.ts";
+import { agentReasons, tellReasons } from "./reload-ledger.ts";
 
 export interface ApplyRecord {
   readonly pod: string;
@@ -176,7 +177,7 @@ export class PodSessions {
       session,
       reversion(session.state, this.#token(this.#deps.seq())),
       [],
-      ["HAProxy refused the plan"],
+      tellReasons([REFUSED_PLAN]),
       signal,
     );
     return reply.kind === "missing" ? { kind: "baseline_unknown" } : reply.reply;
@@ -230,10 +231,10 @@ export class PodSessions {
   ): Promise<Delivery> {
     const { state } = session;
     if (state === undefined) throw new ControllerError(`nothing is known of pod ${session.pod.name}`);
-    if (form === "full") return fullDelivery(plan, state, token, ["the full set was asked for"]);
-    if (state.skew !== undefined) return fullDelivery(plan, state, token, [state.skew]);
+    if (form === "full") return fullDelivery(plan, state, token, tellReasons([WHOLE_SET]));
+    if (state.skew !== undefined) return fullDelivery(plan, state, token, tellReasons([agentVersion(state.skew)]));
     const baseline = await this.#baseline(session, state, signal);
-    if (baseline === undefined) return fullDelivery(plan, state, token, [tellReason(UNKNOWN_BASELINE)]);
+    if (baseline === undefined) return fullDelivery(plan, state, token, tellReasons([UNKNOWN_BASELINE]));
     return deltaDelivery(plan, baseline, state, token);
   }
 
@@ -291,7 +292,7 @@ export class PodSessions {
       ok: result.ok,
       reasons:
         reasons.length === 0 && (result.mode === "reload" || result.mode === "scheduled")
-          ? ownReasons(result)
+          ? tellReasons(agentReasons(result, operationsOf(manifest), this.#deps.shelf.get(manifest.plan_id)))
           : reasons,
       message,
       tookMs: this.#deps.now() - started,
@@ -347,13 +348,7 @@ function loadedAfter(before: PodState, result: ApplyResult): PodState["loaded"] 
   return before.agentOps.includes("cert_del") || result.applied_plan_id === before.applied ? before.loaded : undefined;
 }
 
-/** Why the agent reloads though it was asked for operations. */
-/** Why the agent reloads what was to go without. */
-function ownReasons({ op_results, failure }: ApplyResult): readonly string[] {
-  const refused = op_results.find((op) => !op.ok);
-  if (refused !== undefined) return [`the operation ${refused.kind} could not be done at run time: ${refused.output}`];
-  return failure === undefined ? [] : [`the agent could not finish without a reload: ${failure}`];
-}
+const operationsOf = ({ ops, op_batches: batches = [] }: Manifest): Manifest["ops"] => [...ops, ...batches.flat()];
 
 function refusal(result: ApplyResult): string {
   if (result.error !== undefined) return `${result.error.stage}: ${result.error.message}`;

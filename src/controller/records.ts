@@ -7,6 +7,7 @@ import { EventLedger } from "./event-ledger.ts";
 import type { EventSubject } from "../kube/index.ts";
 import type { Warning } from "./event-ledger.ts";
 import type { ApplyRecord } from "./pod-sessions.ts";
+import { joinedReasons } from "./reload-ledger.ts";
 import type { FaultRegistry } from "../observe/index.ts";
 import type { IsolatedFault, TemplateEvent } from "../render/types.ts";
 
@@ -248,7 +249,7 @@ export class Records {
 
   /** One Event a plan, whichever and however many pods it reloads, unless their reasons differ. */
   #tellReload({ planId, reasons }: ApplyRecord): void {
-    const message = `HAProxy is reloaded: ${reasons.join(" | ")}`;
+    const message = `HAProxy is reloaded: ${joinedReasons(reasons)}`;
     const told = `${planId} ${message}`;
     if (this.#toldReload === told) return;
     this.#toldReload = told;

@@ -4,24 +4,36 @@ import { joinBlocks } from "./chunks.ts";
 import { type CrtListEntry, parseCrtList } from "./crt-list.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Op } from "./ops.ts";
-import { HINTS } from "./reasons.ts";
+import { changeOf } from "./reasons.ts";
+import type { ReloadRuleName } from "./reload-rules.ts";
 import type { PlanFile, RenderPlan } from "./types.ts";
+
+interface ListContext {
+  readonly next: RenderPlan;
+  readonly ledger: Ledger;
+  /** Who made the list. */
+  readonly object: () => string;
+}
 
 /**
  * Entries that come and go at run time. An added entry lands at the end of the list; that is the same as its place in the
  * file when no entry after it could answer for the same names. The first entry is the default certificate and stays, unless the list
  * is declared to have none (strict-sni).
  */
-export function changedCrtList(before: PlanFile, after: PlanFile, next: RenderPlan, ledger: Ledger): void {
-  const name = `crt-list ${after.path}`;
-  const refuse = (what: string, hint: string): void =>
-    ledger.reload(`${name}${what}`, { section: after.path, field: "entries", hint });
+export function changedCrtList(before: PlanFile, after: PlanFile, { next, ledger, object }: ListContext): void {
+  const refuse = (rule: ReloadRuleName, what: string, field = "entries", change = ""): void =>
+    ledger.reload(rule, `crt-list ${after.path}${what}`, () => ({
+      section: after.path,
+      field,
+      change,
+      object: object(),
+    }));
   if (ledger.holds("crtLists", after.path) === false) return;
   const readable = before.blocks.every((block) => block.bytes.length === block.size);
   const old = readable ? parseCrtList(joinBlocks(before.blocks).toString("utf8")) : undefined;
   const now = parseCrtList(joinBlocks(after.blocks).toString("utf8"));
   if (old === undefined || now === undefined)
-    return refuse(" changed in a way that cannot be compared", HINTS.crtListEntry);
+    return refuse("crt-list-lines", " changed in a way that cannot be compared");
   const grown = grownEntries(old, now);
   // An entry that only gained names counts as kept; the gain is added as one more entry of its certificate.
   const lineOf = (entry: CrtListEntry): string => grown.get(entry)?.line ?? entry.line;
@@ -33,30 +45,44 @@ export function changedCrtList(before: PlanFile, after: PlanFile, next: RenderPl
   if (unchanged) return;
   const firstStays = old[0] !== undefined && now[0] !== undefined && old[0].line === lineOf(now[0]);
   if (!firstStays && (before.defaultFirst !== false || after.defaultFirst !== false))
-    return refuse(" changed its first entry", HINTS.crtListFirst);
+    return refuse("crt-list-first", " changed its first entry", "entries[0]", changeOf(old[0]?.cert, now[0]?.cert));
   const keptOld = old.filter((entry) => newLines.has(entry.line));
   const keptNew = now.filter((entry) => oldLines.has(lineOf(entry)));
   if (
     keptOld.length !== keptNew.length ||
     keptOld.some((entry, i) => entry.line !== lineOf(keptNew[i] as CrtListEntry))
   ) {
-    return refuse(" changed its order", HINTS.crtListOrder);
+    const moved = keptOld.findIndex((entry, i) => entry.line !== (keptNew[i] && lineOf(keptNew[i])));
+    return refuse("crt-list-order", " changed its order", `entries, from ${keptOld[moved]?.cert ?? "the first"} on`);
   }
   const repeated = repeatedCerts(old);
   const certs = new Set(keptOld.map((entry) => entry.cert));
   for (const entry of [...gone, ...added]) {
     if (repeated.has(entry.cert) || certs.has(entry.cert))
-      return refuse(` changed an entry of ${entry.cert}, which it names several times`, HINTS.crtListEntry);
+      return refuse(
+        "crt-list-lines",
+        ` changed an entry of ${entry.cert}, which it names several times`,
+        `entry ${entry.cert}`,
+      );
   }
-  if (gone.some((entry) => added.some((other) => other.cert === entry.cert)))
-    return refuse(" changed options or names of an entry", HINTS.crtListOptions);
+  for (const was of gone) {
+    const is = added.find((other) => other.cert === was.cert);
+    if (is === undefined) continue;
+    const { field, change } = changedEntry(was, is);
+    return refuse(
+      "crt-list-options",
+      ` changed ${field} of the entry ${was.cert}`,
+      `entry ${was.cert}, ${field}`,
+      change,
+    );
+  }
   const obstacle = orderObstacle(now, new Set(added), grown, next);
-  if (obstacle !== undefined) return refuse(`: ${obstacle}`, HINTS.crtListOrder);
+  if (obstacle !== undefined) return refuse("crt-list-order", `: ${obstacle}`);
   for (const { cert } of added) {
     // Nothing named it when HAProxy started.
     if (ledger.holds("certs", cert) !== false) continue;
     if (next.files.get(cert)?.kind === "cert") ledger.load("cert", cert);
-    else return refuse(`: it names ${cert}, which HAProxy has not loaded`, HINTS.loadedFile);
+    else return refuse("crt-list-file", `: it names ${cert}, which HAProxy has not loaded`, `entry ${cert}`);
   }
   const add = (entry: CrtListEntry, filters: readonly string[]): Op => ({
     kind: "crtlist_add",
@@ -71,6 +97,13 @@ export function changedCrtList(before: PlanFile, after: PlanFile, next: RenderPl
     "crtDel",
     gone.map((entry): Op => ({ kind: "crtlist_del", path: after.path, cert: entry.cert })),
   );
+}
+
+/** What of an entry is another one. Neither options nor names are secrets. */
+function changedEntry(was: CrtListEntry, is: CrtListEntry): { readonly field: string; readonly change: string } {
+  const optionsOf = ({ options }: CrtListEntry): string => options.map((o) => [o.name, ...o.args].join(" ")).join(" ");
+  if (optionsOf(was) !== optionsOf(is)) return { field: "options", change: changeOf(optionsOf(was), optionsOf(is)) };
+  return { field: "names", change: changeOf(was.filters.join(" "), is.filters.join(" ")) };
 }
 
 /** Entries that kept certificate, options and all names, and gained names; with what they were. */

@@ -7,7 +7,9 @@ import type { Ledger, Stage } from "./ledger.ts";
 import { blockIndex, isLineSafe, isPayloadSafe, parseMapText, valuesOf } from "./maps.ts";
 import type { Op } from "./ops.ts";
 import { fileDigest } from "./plan.ts";
-import { HINTS } from "./reasons.ts";
+import type { Makers } from "./makers.ts";
+import { changeOf, type ReasonDetails } from "./reasons.ts";
+import { oversized } from "./payloads.ts";
 import { namedByServers } from "./server-files.ts";
 import { isSettingsMap } from "./settings.ts";
 import type { Block, PlanFile, RenderPlan } from "./types.ts";
@@ -23,7 +25,7 @@ export interface FileChanges {
   readonly removed: readonly string[];
 }
 
-export function diffFiles(next: RenderPlan, baseline: RenderPlan, ledger: Ledger): FileChanges {
+export function diffFiles(next: RenderPlan, baseline: RenderPlan, makers: Makers, ledger: Ledger): FileChanges {
   const changed: PlanFile[] = [];
   const removed: string[] = [];
   const unloaded: PlanFile[] = [];
@@ -31,23 +33,32 @@ export function diffFiles(next: RenderPlan, baseline: RenderPlan, ledger: Ledger
     if (after === undefined) removed.push(key);
     else changed.push(after);
     if (before !== undefined && before.kind !== after?.kind) {
-      removedFile(before, ledger);
+      removedFile(before, makers, ledger);
       if (before.kind === "cert" || before.kind === "ca") unloaded.push(before);
     }
     if (after === undefined) continue;
-    if (before === undefined || before.kind !== after.kind) newFile(after, ledger);
-    else if (before.digest !== after.digest) changedFile(before, after, next, ledger);
+    if (before === undefined || before.kind !== after.kind) newFile(after, makers, ledger);
+    else if (before.digest !== after.digest) changedFile(before, after, { next, makers, ledger });
   }
   unload(unloaded, next, baseline, ledger);
   return { changed, removed };
 }
 
-const fileReason = (file: PlanFile, hint: string, field = "") => ({ section: file.path, field, hint });
+/** What is told of a file: its path, who registered it, and how its size changed; never content. */
+const fileReason =
+  (file: PlanFile, makers: Makers, field = "content", before?: PlanFile) =>
+  (): ReasonDetails => ({
+    section: file.path,
+    field,
+    object: makers.of(`file ${file.path}`),
+    change: before === undefined || before.size === file.size ? "" : changeOf(`${before.size} bytes`, `${file.size}`),
+  });
 
-function removedFile(file: PlanFile, ledger: Ledger): void {
-  if (file.kind === "crtlist") ledger.reload(`crt-list ${file.path} is gone`, fileReason(file, HINTS.crtListGone));
+function removedFile(file: PlanFile, makers: Makers, ledger: Ledger): void {
+  if (file.kind === "crtlist")
+    ledger.reload("crt-list-gone", `crt-list ${file.path} is gone`, fileReason(file, makers, ""));
   if (file.kind === "general" && file.reloadOnChange)
-    ledger.reload(`file ${file.path} is gone`, fileReason(file, HINTS.file));
+    ledger.reload("file", `file ${file.path} is gone`, fileReason(file, makers, "reloadOnPush"));
 }
 
 /**
@@ -64,16 +75,16 @@ function unload(files: readonly PlanFile[], next: RenderPlan, baseline: RenderPl
   }
 }
 
-function newFile(file: PlanFile, ledger: Ledger): void {
+function newFile(file: PlanFile, makers: Makers, ledger: Ledger): void {
   switch (file.kind) {
     case "cert":
     case "ca":
-      return ledger.load(file.kind, file.path);
+      return tooLarge(file, makers, ledger) ? undefined : ledger.load(file.kind, file.path);
     case "crtlist":
-      return ledger.reload(`crt-list ${file.path} is new`, fileReason(file, HINTS.crtListNew));
+      return ledger.reload("crt-list-new", `crt-list ${file.path} is new`, fileReason(file, makers, ""));
     case "general":
       return file.reloadOnChange
-        ? ledger.reload(`file ${file.path} is new`, fileReason(file, HINTS.file, "reloadOnPush"))
+        ? ledger.reload("file", `file ${file.path} is new`, fileReason(file, makers, "reloadOnPush"))
         : undefined;
     // A new map is read when a section that names it is loaded; the configuration is judged by its structure.
     default:
@@ -81,34 +92,53 @@ function newFile(file: PlanFile, ledger: Ledger): void {
   }
 }
 
-function changedFile(before: PlanFile, after: PlanFile, next: RenderPlan, ledger: Ledger): void {
+/** HAProxy's commands cannot carry it. */
+function tooLarge(file: PlanFile, makers: Makers, ledger: Ledger): boolean {
+  const what = oversized(file);
+  if (what === undefined) return false;
+  const noun = file.kind === "ca" ? "CA file" : "certificate";
+  ledger.reload("certificate-size", `${noun} ${file.path}: ${what}`, fileReason(file, makers));
+  return true;
+}
+
+interface FileContext {
+  readonly next: RenderPlan;
+  readonly makers: Makers;
+  readonly ledger: Ledger;
+}
+
+function changedFile(before: PlanFile, after: PlanFile, { next, makers, ledger }: FileContext): void {
+  const details = fileReason(after, makers, "content", before);
   switch (after.kind) {
     case "map":
       if (ledger.holds("maps", after.path) === false) return;
       return changedMap(before, after, next.maps.get(after.path)?.ordered ?? true, ledger);
     case "cert":
-      if (ledger.holds("certs", after.path) === false) return;
+      if (ledger.holds("certs", after.path) === false || tooLarge(after, makers, ledger)) return;
       return ledger.add("certs", [{ kind: "cert_set", path: after.path }]);
-    case "ca":
+    case "ca": {
       if (ledger.holds("caFiles", after.path) === false) return;
       // HAProxy 3.0 loses the certificates of a bind whose CA file changes: they serve on, but take no new content.
       if (ledger.version < AUTHORITIES)
-        return ledger.reload(`CA file ${after.path} changed, which HAProxy before 3.2 takes at a reload only`, {
-          section: after.path,
-          hint: HINTS.haproxyAuthority,
-        });
-      if (deafTo(after.path, next) !== undefined)
-        return ledger.reload(`CA file ${after.path} changed, of which servers hear at a reload only`, {
-          section: after.path,
-          hint: HINTS.authority,
-        });
+        return ledger.reload(
+          "ca-version",
+          `CA file ${after.path} changed, which HAProxy before 3.2 takes at a reload only`,
+          details,
+        );
+      const deaf = deafTo(after.path, next);
+      if (deaf !== undefined)
+        return ledger.reload(
+          "ca-servers",
+          `CA file ${after.path} changed, of which servers hear at a reload only`,
+          details,
+        );
+      if (tooLarge(after, makers, ledger)) return;
       return ledger.add("certs", [{ kind: "ca_set", path: after.path }]);
+    }
     case "crtlist":
-      return changedCrtList(before, after, next, ledger);
+      return changedCrtList(before, after, { next, ledger, object: () => makers.of(`file ${after.path}`) });
     case "general":
-      return after.reloadOnChange
-        ? ledger.reload(`file ${after.path} changed`, fileReason(after, HINTS.file, "reloadOnPush"))
-        : undefined;
+      return after.reloadOnChange ? ledger.reload("file", `file ${after.path} changed`, details) : undefined;
     case "config":
       return undefined;
   }

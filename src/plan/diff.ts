@@ -4,13 +4,12 @@
  */
 import { diffBackends } from "./diff-backends.ts";
 import { diffFiles } from "./diff-files.ts";
-import { treeDifferences } from "./keyed-tree.ts";
+import { changedProfiles, changedText } from "./diff-text.ts";
 import { Ledger, type LoadedFiles } from "./ledger.ts";
 import type { OpKind } from "./ops.ts";
-import { backendDigest, profileDigest, structureDigest } from "./plan.ts";
-import { sectionOf, sourceOf } from "./structure.ts";
 import { versionNumber } from "./servers.ts";
-import { HINTS, OTHER_SCHEMA, type ReloadReason, UNKNOWN_BASELINE } from "./reasons.ts";
+import { Makers } from "./makers.ts";
+import { OTHER_SCHEMA, type ReloadReason, UNKNOWN_BASELINE } from "./reasons.ts";
 import type { PlanDiff, RenderPlan } from "./types.ts";
 
 export interface DiffOptions {
@@ -46,24 +45,17 @@ export function diffPlans(next: RenderPlan, baseline: RenderPlan | undefined, op
     loaded: options.loaded,
     waitMs: options.waitMs ?? 10_000,
   });
-  changedText(next, baseline, ledger);
-  for (const { key, after } of treeDifferences(baseline.profiles, next.profiles, profileDigest)) {
-    // A profile that nothing uses any more may stay in the worker until its next reload.
-    if (after === undefined) continue;
-    ledger.reload(`profile ${key} is new`, {
-      section: `defaults ${key}`,
-      object: firstUser(key, next, baseline),
-      hint: HINTS.profile,
-    });
-  }
-  diffBackends(next, baseline, ledger);
-  const { changed, removed } = diffFiles(next, baseline, ledger);
+  const makers = new Makers(next, baseline);
+  changedText(next, baseline, makers, ledger);
+  changedProfiles(next, baseline, makers, ledger);
+  diffBackends(next, baseline, makers, ledger);
+  const { changed, removed } = diffFiles(next, baseline, makers, ledger);
 
   const maxOps = options.maxOps ?? 8000;
-  if (ledger.count > maxOps) ledger.reload(`${ledger.count} operations are more than ${maxOps}`, { hint: HINTS.bulk });
+  if (ledger.count > maxOps) ledger.reload("many-operations", `${ledger.count} operations are more than ${maxOps}`);
   const maxBackends = options.maxBackendChanges ?? 1000;
   if (ledger.backendChanges > maxBackends)
-    ledger.reload(`${ledger.backendChanges} backends come or go, more than ${maxBackends}`, { hint: HINTS.bulk });
+    ledger.reload("many-backends", `${ledger.backendChanges} backends come or go, more than ${maxBackends}`);
 
   const inPlaceOps = ledger.count > maxOps ? [] : ledger.inPlace();
   if (ledger.reasons.length > 0) return { ...verdict("reload", ledger.reasons), inPlaceOps, changed, removed };
@@ -74,29 +66,4 @@ export function diffPlans(next: RenderPlan, baseline: RenderPlan | undefined, op
 function verdict(word: PlanDiff["verdict"], reloads: readonly ReloadReason[] = []): PlanDiff {
   const reasons = reloads.map(({ text }) => text);
   return { verdict: word, reasons, reloads, ops: [], inPlaceOps: [], changed: [], removed: [] };
-}
-
-/** Text of haproxy.cfg outside declared backends and profiles: a reason a section, with the objects that snippets wrote it for. */
-function changedText(next: RenderPlan, baseline: RenderPlan, ledger: Ledger): void {
-  const sections = new Map<string, { readonly fields: Set<string>; readonly objects: Set<string> }>();
-  for (const { key } of treeDifferences(baseline.structure, next.structure, structureDigest)) {
-    const section = sectionOf(key);
-    const { snippet, object } = sourceOf(key);
-    const told = sections.get(section) ?? { fields: new Set(), objects: new Set() };
-    sections.set(section, told);
-    told.fields.add(snippet === undefined ? "haproxyConfig.template" : `templateSnippets.${snippet}`);
-    if (object !== "") told.objects.add(object);
-  }
-  for (const [section, { fields, objects }] of sections) {
-    const [first = ""] = objects;
-    const object = objects.size > 1 ? `${first} and ${objects.size - 1} more` : first;
-    ledger.reload(`${section} changed`, { section, field: [...fields].join(", "), object, hint: HINTS.section });
-  }
-}
-
-/** The object of the first backend that takes a profile up. */
-function firstUser(profile: string, next: RenderPlan, baseline: RenderPlan): string {
-  for (const { before, after } of treeDifferences(baseline.backends, next.backends, backendDigest))
-    if (after?.record.profile === profile && before?.record.profile !== profile) return after.origin ?? "";
-  return "";
 }

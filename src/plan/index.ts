@@ -34,19 +34,28 @@ export {
   summarize,
 } from "./plan.ts";
 export {
-  HINTS,
+  agentVersion,
   MAX_REASONS,
+  moreReasons,
+  REFUSED_PLAN,
   reloadReason,
   type ReloadReason,
+  tellCause,
+  tellHint,
   tellReason,
   UNKNOWN_BASELINE,
+  WHOLE_SET,
   WORKER_BEHIND,
 } from "./reasons.ts";
+export { objectName } from "./makers.ts";
+export { RELOAD_RULES } from "./reload-rules.ts";
 export { isPayloadSafe } from "./maps.ts";
 export { isSettingsMap, settingsMapName } from "./settings.ts";
 export {
   mountDiscriminator,
+  POST_PROCESSING,
   PREAMBLE,
+  SECTION_ORDER,
   sectionKeyword,
   sectionOf,
   structureKey,

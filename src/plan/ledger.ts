@@ -1,6 +1,7 @@
 /** Collects what a difference asks for: operations in their order of safety, and reasons for a reload. */
 import type { Op, OpKind } from "./ops.ts";
-import { HINTS, MAX_REASONS, type ReasonDetails, reloadReason, type ReloadReason } from "./reasons.ts";
+import { MAX_REASONS, moreReasons, type ReasonDetails, reloadReason, type ReloadReason } from "./reasons.ts";
+import type { ReloadRuleName } from "./reload-rules.ts";
 
 /** The worker's inventory as the agent reports it; paths as in the manifest. */
 export interface LoadedFiles {
@@ -47,7 +48,9 @@ export class Ledger {
   backendChanges = 0;
   readonly #supported: ReadonlySet<OpKind>;
   readonly #loaded: LoadedFiles | undefined;
-  readonly #reasons = new Map<string, ReloadReason>();
+  /** By rule, and of each as many as can be told. */
+  readonly #reasons = new Map<ReloadRuleName, ReloadReason[]>();
+  readonly #reasonTexts = new Set<string>();
   readonly #stages = new Map<Stage, Op[]>(STAGES.map((stage) => [stage, []]));
   readonly #loading = new Set<string>();
   readonly #stopped: Op[] = [];
@@ -60,15 +63,19 @@ export class Ledger {
     this.waitMs = waitMs;
   }
 
-  /** Notes why a reload is needed. The text names a section, backend or file, never content. */
-  reload(text: string, details: ReasonDetails = {}): void {
-    if (!this.#reasons.has(text)) this.#reasons.set(text, reloadReason(text, details));
+  /** Notes why a reload is needed. The text names a section, backend or file, never content; `details` are asked of what is told. */
+  reload(rule: ReloadRuleName, text: string, details: () => ReasonDetails = () => ({})): void {
+    if (this.#reasonTexts.has(text)) return;
+    this.#reasonTexts.add(text);
+    const told = this.#reasons.get(rule) ?? [];
+    if (told.length === 0) this.#reasons.set(rule, told);
+    if (told.length < MAX_REASONS) told.push(reloadReason(rule, text, details()));
   }
 
   add(stage: Stage, ops: readonly Op[]): void {
     for (const op of ops) {
       if (!this.supports(op.kind))
-        this.reload(`the agent does not know the operation ${op.kind}`, { hint: HINTS.agent });
+        this.reload("agent-operation", `the agent does not know the operation ${op.kind}`, () => ({ field: op.kind }));
     }
     (this.#stages.get(stage) as Op[]).push(...ops);
     this.#count += ops.length;
@@ -92,10 +99,14 @@ export class Ledger {
     this.add("certs", [{ kind: `${kind}_${verb}`, path }]);
   }
 
+  /** At least one of each kind before a second one of any, so that many of one kind do not hide another. */
   get reasons(): readonly ReloadReason[] {
-    const all = [...this.#reasons.values()];
-    if (all.length <= MAX_REASONS) return all;
-    return [...all.slice(0, MAX_REASONS - 1), reloadReason(`and ${all.length - MAX_REASONS + 1} more`)];
+    const lists = [...this.#reasons.values()];
+    const deepest = Math.max(0, ...lists.map((list) => list.length));
+    const chosen = Array.from({ length: deepest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
+    const count = this.#reasonTexts.size;
+    if (count <= MAX_REASONS) return chosen;
+    return [...chosen.slice(0, MAX_REASONS - 1), moreReasons(count - MAX_REASONS + 1)];
   }
 
   get count(): number {

@@ -1,7 +1,6 @@
 /** Certificates and CA files that a new server names: a dynamic server takes only what the process has loaded already. */
 import type { Ledger } from "./ledger.ts";
 import type { Op } from "./ops.ts";
-import { HINTS } from "./reasons.ts";
 import type { Obstacle } from "./servers.ts";
 import type { RenderPlan } from "./types.ts";
 
@@ -20,7 +19,7 @@ export function loadServerFiles(ops: readonly Op[], next: RenderPlan, ledger: Le
     const file = next.files.get(path);
     if (name === "crt" && file?.kind === "cert") ledger.load("cert", path);
     else if (name === "ca-file" && file?.kind === "ca") ledger.load("ca", path);
-    else return { what: `it names ${name} ${path}, which HAProxy has not loaded`, hint: HINTS.loadedFile };
+    else return { what: `it names ${name} ${path}, which HAProxy has not loaded`, rule: "server-file", key: "extra" };
   }
   return undefined;
 }

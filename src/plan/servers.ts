@@ -5,15 +5,17 @@
 import { isIP } from "node:net";
 import { isLineSafe } from "./maps.ts";
 import type { Op } from "./ops.ts";
-import { HINTS } from "./reasons.ts";
+import type { ReloadRuleName } from "./reload-rules.ts";
 import type { BackendRecord, ServerRecord } from "./types.ts";
 
 export type Keyword = { name: string; args: string[] };
 
-/** What stands in the way of doing it at run time, and what would be out of its way. */
+/** What stands in the way of doing it at run time. */
 export interface Obstacle {
   readonly what: string;
-  readonly hint: string;
+  readonly rule: ReloadRuleName;
+  /** Key of the server's record. */
+  readonly key: string;
 }
 
 export type ServerOps = Op[] | Obstacle;
@@ -108,16 +110,17 @@ export function balanceObstacle(
   const hashType = record.hashType ?? directiveLines(profileText, "hash-type").at(-1) ?? "map-based";
   if (["source", "uri", "url_param", "hdr", "hash"].includes(algorithm) && /^consistent\b/.test(hashType))
     return undefined;
-  return { what: `balance ${balance} takes no ${what} at run time`, hint: HINTS.balance };
+  const key = what === "weight" ? "weight" : "name";
+  return { what: `balance ${balance} takes no ${what} at run time`, rule: "server-balance", key };
 }
 
 /** Why the address cannot be given to a running HAProxy; undefined when it can. */
 export function addressObstacle(server: ServerRecord): Obstacle | undefined {
-  const hint = HINTS.serverAddress;
+  const rule = "server-address";
   if (isIP(server.address) === 0)
-    return { what: `address ${JSON.stringify(server.address)} is not a literal IP address`, hint };
+    return { what: `address ${JSON.stringify(server.address)} is not a literal IP address`, rule, key: "address" };
   if (!Number.isInteger(server.port) || server.port < 1 || server.port > 65_535)
-    return { what: `port ${server.port} is out of range`, hint };
+    return { what: `port ${server.port} is out of range`, rule, key: "port" };
   return undefined;
 }
 
@@ -137,7 +140,11 @@ export function addServerOps(
   version: VersionNumber,
 ): ServerOps {
   if (!isPlainName(server.name))
-    return { what: `its name ${JSON.stringify(server.name)} cannot be used at run time`, hint: HINTS.name };
+    return {
+      what: `its name ${JSON.stringify(server.name)} cannot be used at run time`,
+      rule: "backend-name",
+      key: "name",
+    };
   const obstacle = balanceObstacle(record, profileText) ?? addressObstacle(server);
   if (obstacle !== undefined) return obstacle;
   const defaults = [...directiveLines(profileText, "default-server"), record.defaultServer ?? ""];
@@ -148,7 +155,7 @@ export function addServerOps(
       stripWeight(text, (value) => (weight = server.weight ?? value)),
       version,
     );
-    if (typeof parsed === "string") return { what: parsed, hint: HINTS.serverKeyword };
+    if (typeof parsed === "string") return { what: parsed, rule: "server-keyword", key: "extra" };
     for (const keyword of parsed) {
       const at = keywords.findIndex((known) => known.name === keyword.name);
       if (at >= 0) keywords.splice(at, 1);

@@ -41,6 +41,10 @@ const SEPARATOR = "\t";
 /** Where the text before the first header belongs. */
 export const PREAMBLE = "head of haproxy.cfg";
 
+/** Headers of keys that stand for no section. */
+export const SECTION_ORDER = "the order of sections";
+export const POST_PROCESSING = "postProcessing of haproxy.cfg";
+
 /** A piece of text under one header. */
 export interface StructurePiece {
   readonly header: string;

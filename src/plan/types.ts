@@ -110,6 +110,29 @@ export interface KeyedTree<V> {
   values(): IterableIterator<V>;
 }
 
+/** A place in a template, and the object that holds the template. */
+export interface TemplatePlace {
+  /** `HAProxyTemplateConfig default/x`, or a library. */
+  readonly object: string;
+  /** `haproxyConfig.template line 12` */
+  readonly field: string;
+}
+
+/** What a render knows of who made the parts of its plan; told in reasons. No part of the plan's identity, and not in its blob. */
+export interface PlanOrigins {
+  /** Digest of all that the configuration says: where it is another one, the configuration has changed. */
+  readonly configuration: Digest;
+  /** `HAProxyTemplateConfig default/x`; "" where it is not known. */
+  readonly configurationName: string;
+  /**
+   * Objects whose change led to the run that made a part what it is: by structure key, `file PATH`, `backend NAME`, `profile NAME`.
+   * Also of parts that are gone since. What a first run made is not here.
+   */
+  readonly objects: ReadonlyMap<string, string>;
+  /** Where the templates write a section, or the line of it that is given. */
+  readonly place: (section: string, line?: string) => TemplatePlace | undefined;
+}
+
 export interface RenderPlan {
   /** Merkle root over everything below: the plan's identity (`plan_id` of the agent's contract). */
   readonly id: Digest;
@@ -122,6 +145,7 @@ export interface RenderPlan {
   readonly files: KeyedTree<PlanFile>;
   /** Keyed by path; `ordered` as declared for the map. */
   readonly maps: KeyedTree<{ readonly ordered: boolean; readonly fileDigest: Digest }>;
+  readonly origins?: PlanOrigins;
 }
 
 /** Outcome of comparing a plan with what one pod holds. */

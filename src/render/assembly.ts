@@ -10,6 +10,7 @@ import {
   emptyTrees,
   isSettingsMap,
   planFile,
+  POST_PROCESSING,
   type PlanMap,
   type PlanTrees,
   structureKey,
@@ -79,7 +80,7 @@ export class Assembly {
     this.#mainProcessing = main === undefined ? undefined : processing.get(main);
     if (this.#mainProcessing !== undefined && !this.#mainProcessing.neutral) {
       // The rest of the structure is that of the text before it was processed.
-      const own = new Map([[structureKey("postProcessing of haproxy.cfg", ""), this.#mainProcessing.identity]]);
+      const own = new Map([[structureKey(POST_PROCESSING, ""), this.#mainProcessing.identity]]);
       this.#trees = { ...this.#trees, structure: this.#trees.structure.update(own) };
     }
   }

@@ -2,7 +2,7 @@
  * The structure of haproxy.cfg: what only a reload changes. Its own text by section, and what mounted snippets write
  * outside declared backends, each under the section that the mount stands in.
  */
-import { mountDiscriminator, PREAMBLE, sha256, structureKey, structurePieces } from "../plan/index.ts";
+import { mountDiscriminator, PREAMBLE, SECTION_ORDER, sha256, structureKey, structurePieces } from "../plan/index.ts";
 import type { Digest } from "../plan/types.ts";
 import { type Place, resolveText, type Segment } from "./output.ts";
 
@@ -91,7 +91,7 @@ function readMain(segments: readonly Segment[]): { own: Map<string, Digest>; mou
     }
   }
   flush();
-  own.set(structureKey("the order of sections", ""), sha256(headers.join("\n")));
+  own.set(structureKey(SECTION_ORDER, ""), sha256(headers.join("\n")));
   return { own, mounts };
 }
 

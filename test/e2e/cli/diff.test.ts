@@ -80,9 +80,8 @@ test("two folders of resources over one configuration: each version's verdict, o
     out,
     `
 HAProxy 3.2, 3.0: reloads
-  because backend default_new_80 is new, which HAProxy before 3.4 takes at a reload only
-      from     Ingress default/new
-      avoid    HAProxy 3.4 takes backends at run time
+  because backend default_new_80 is new, which HAProxy before 3.4 takes at a reload only (from Ingress default/new);
+          nothing avoids it on this version of HAProxy: 3.4 takes backends at run time
 `,
   );
 });

@@ -46,6 +46,18 @@ test("a plan that reloads pods leaves one Event with its reasons, whichever pods
   assert.is(told(book).length, 2);
 });
 
+test("an Event holds as many whole reasons as there is room for, and says how many more there are", () => {
+  const book = records();
+  const reason = (i: number): string => `backend shop_${i} changed its balance${" and so on".repeat(20)}`;
+  book.noteApply(apply({ reasons: [...Array.from({ length: 7 }, (_, i) => reason(i)), "and 13 more"] }));
+  const [message = ""] = told(book);
+  assert.ok(message.length < 1024, String(message.length));
+  assert.ok(message.endsWith("| and 16 more"), message);
+  assert.is(message.split(" | ").length, 5);
+  book.noteApply(apply({ planId: "2", reasons: ["x".repeat(3000)] }));
+  assert.ok(told(book)[0]!.length < 1024);
+});
+
 test("what needed no reload, and what was refused, leaves none", () => {
   const book = records();
   book.noteApply(apply({ mode: "runtime", reasons: [] }));

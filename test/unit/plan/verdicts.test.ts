@@ -194,7 +194,8 @@ for (const [field, value] of Object.entries({
 test('row "new named defaults profile → reload", and one that nothing uses any more stays in the worker', () => {
   reloads(diff({ profiles: [PROFILE] }, { profiles: [] }), "profile haptic-be-1 is new");
   assert.is(diff({ profiles: [] }, { profiles: [PROFILE] }).verdict, "file_only");
-  reloads(diff({ profiles: [planProfile(PROFILE.name, "x")] }, { profiles: [PROFILE] }), "profile haptic-be-1 is new");
+  const other = diff({ profiles: [planProfile(PROFILE.name, "x")] }, { profiles: [PROFILE] });
+  reloads(other, "profile haptic-be-1 changed its text");
 });
 
 test('row "any section text, listen → reload"', () => {
@@ -204,7 +205,11 @@ test('row "any section text, listen → reload"', () => {
       `${section} changed`,
       "haproxyConfig.template",
     );
-  reloads(diff({ structure: { "frontend http": "1" } }, {}), "frontend http changed");
+  reloads(diff({ structure: { "frontend http": "1" } }, {}), "frontend http is new");
+  reloads(diff({}, { structure: { "frontend http": "1" } }), "frontend http is gone");
+  const order = { "the order of sections": "1" };
+  reloads(diff({ structure: order }, {}), "the order of sections changed");
+  reloads(diff({ structure: { ...order, "listen l": "1" } }, {}), "listen l is new");
 });
 
 test('row "unaccounted text → reload": text of a backend that its record does not hold', () => {
@@ -319,7 +324,7 @@ test("a crt-list without a default certificate: its first entry comes and goes a
 
 test('row "general file reloadOnPush=true changed/removed → reload; false → file_only"', () => {
   const general = (text: string, reload: boolean): World => ({ general: { "general/e": { text, reload } } });
-  reloads(diff(general("2", true), general("1", true)), "file general/e changed", "reloadOnPush");
+  reloads(diff(general("2", true), general("1", true)), "file general/e changed", "content");
   reloads(diff({}, general("1", true)), "file general/e is gone");
   reloads(diff(general("1", true), {}), "file general/e is new");
   for (const [next, before] of [
