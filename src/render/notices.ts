@@ -1,6 +1,6 @@
 /** The calls that units recorded, as the outcome of a render tells them. */
 import type { CallNotice, RecordedCall } from "./types.ts";
-import type { Instance, Root } from "./unit.ts";
+import { byOrder, type Instance, type Root } from "./unit.ts";
 
 export class Notices {
   readonly #calling = new Set<Instance>();
@@ -34,7 +34,7 @@ export class Notices {
       }
     };
     for (const root of roots) add(root.spec.template, root.result.calls);
-    const instances = [...this.#calling].sort((a, b) => (a.order < b.order ? -1 : 1));
+    const instances = [...this.#calling].sort(byOrder);
     for (const instance of instances) add(instance.snippet, instance.result.calls);
     return [...notices.values()];
   }

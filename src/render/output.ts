@@ -62,6 +62,8 @@ export class Tokens {
   }
 }
 
+const NOTHING: readonly Segment[] = [];
+
 /** Gathers what a run writes, in order. */
 export class OutputSink {
   readonly #tokens: Tokens;
@@ -83,7 +85,8 @@ export class OutputSink {
 
   segments(): readonly Segment[] {
     this.#flush();
-    return this.#segments;
+    // A copy takes the room of what it holds; a list that grew has room for 17.
+    return this.#segments.length === 0 ? NOTHING : this.#segments.slice();
   }
 
   #flush(): void {

@@ -50,10 +50,20 @@ export interface PlanContext {
   readonly latest: boolean;
 }
 
+/** Settings of one name each, as thousands of backends declare them. */
+interface SettingNames {
+  readonly names: ReadonlySet<string>;
+  /** None of them has a value. */
+  readonly unset: ReadonlyMap<string, string>;
+}
+
 /** Profiles by what they are declared from: thousands of backends declare the same few. */
 export class ProfileCache {
   readonly settings: KnownSettings = new Map();
   readonly #profiles = new Map<string, PlanProfile>();
+  /** What a run declares that declares one profile, by that profile. */
+  readonly #alone = new WeakMap<PlanProfile, ReadonlyMap<string, PlanProfile>>();
+  readonly #names = new Map<string, SettingNames>();
 
   /** @throws TemplateFault where the text is not to be used. */
   profile(record: ProfileRecord, settled: SettledSettings): PlanProfile {
@@ -66,6 +76,25 @@ export class ProfileCache {
       this.#profiles.set(key, profile);
     }
     return profile;
+  }
+
+  /** The same for all that declare these settings. */
+  names(values: ReadonlyMap<string, string>): SettingNames {
+    const key = [...values.keys()].join("\u0001");
+    let known = this.#names.get(key);
+    if (known === undefined) {
+      known = { names: new Set(values.keys()), unset: new Map([...values.keys()].map((name) => [name, ""])) };
+      if (this.#names.size >= 1024) this.#names.clear();
+      this.#names.set(key, known);
+    }
+    return known;
+  }
+
+  /** The same map for all that declare the same one profile. */
+  alone(profile: PlanProfile): ReadonlyMap<string, PlanProfile> {
+    let map = this.#alone.get(profile);
+    if (map === undefined) this.#alone.set(profile, (map = new Map([[profile.name, profile]])));
+    return map;
   }
 }
 
@@ -89,13 +118,14 @@ export class PlanRecorder {
   readonly #context: PlanContext;
   readonly #backends: BackendDeclaration[] = [];
   readonly #profiles = new Map<string, PlanProfile>();
-  readonly #placed = new Set<string>();
-  readonly #sections = new Map<string, { readonly text: string; readonly token: string }>();
-  readonly #mapOrder = new Map<string, boolean>();
-  readonly #crtLists = new Map<string, boolean>();
+  // Most runs declare one backend and one profile: what is empty is not made, and what is the same is shared.
+  #placed: Set<string> | undefined;
+  #sections: Map<string, { readonly text: string; readonly token: string }> | undefined;
+  #mapOrder: Map<string, boolean> | undefined;
+  #crtLists: Map<string, boolean> | undefined;
   /** Settings by the backend that they were declared for. */
-  readonly #settingsOf = new Map<string, ReadonlyMap<string, string>>();
-  readonly #settings = new Set<string>();
+  #settingsOf: Map<string, ReadonlyMap<string, string>> | undefined;
+  #settings: ReadonlySet<string> = NOTHING_DECLARED.settings;
   #groups = 0;
 
   constructor(tokens: Tokens, context: PlanContext) {
@@ -104,20 +134,23 @@ export class PlanRecorder {
   }
 
   declared(): Declared {
+    const [backends, profiles] = [this.#backends, this.#profiles];
     const nothing = [
-      this.#backends.length,
-      this.#profiles.size,
-      this.#mapOrder.size,
-      this.#crtLists.size,
+      backends.length,
+      profiles.size,
+      this.#mapOrder?.size ?? 0,
+      this.#crtLists?.size ?? 0,
       this.#groups,
     ];
     if (nothing.every((count) => count === 0)) return NOTHING_DECLARED;
+    const [profile] = profiles.values();
     return {
-      backends: this.#backends,
-      profiles: this.#profiles,
-      placedProfiles: this.#placed,
-      mapOrder: this.#mapOrder,
-      crtLists: this.#crtLists,
+      // A copy takes the room of what it holds; a list that grew has room for 17.
+      backends: backends.slice(),
+      profiles: profile !== undefined && profiles.size === 1 ? this.#context.profiles.alone(profile) : profiles,
+      placedProfiles: this.#placed ?? NOTHING_DECLARED.placedProfiles,
+      mapOrder: this.#mapOrder ?? NOTHING_DECLARED.mapOrder,
+      crtLists: this.#crtLists ?? NOTHING_DECLARED.crtLists,
       settings: this.#settings,
       groups: this.#groups,
     };
@@ -134,7 +167,7 @@ export class PlanRecorder {
     }
     const obstacle = record.shape === "dynamic" ? dynamicObstacle(record, text) : undefined;
     if (obstacle !== undefined) record = { ...record, shape: "structural", shapeReason: obstacle };
-    const settings = this.#settingsOf.get(record.name) ?? NO_SETTINGS;
+    const settings = this.#settingsOf?.get(record.name) ?? NO_SETTINGS;
     return this.#declare({ name: record.name, text, plan: planBackend(record, text), settings });
   }
 
@@ -156,7 +189,7 @@ export class PlanRecorder {
   section(kind: string, name: string, text: string): string {
     if (kind !== "backend" && kind !== "profile")
       throw new TemplateFault(`section kind ${JSON.stringify(kind)} is unknown`, "it is backend or profile");
-    const known = this.#sections.get(`${kind} ${name}`);
+    const known = this.#sections?.get(`${kind} ${name}`);
     if (known !== undefined) {
       if (known.text === text) return known.token;
       throw new TemplateFault(`section ${kind} ${name} is declared twice with different texts`);
@@ -168,10 +201,10 @@ export class PlanRecorder {
     } else {
       refuseDeadlyLines(`profile ${name}`, text);
       this.#profiles.set(name, planProfile(name, text));
-      this.#placed.add(name);
+      (this.#placed ??= new Set()).add(name);
       token = this.#tokens.make({ kind: "section", text });
     }
-    this.#sections.set(`${kind} ${name}`, { text, token });
+    (this.#sections ??= new Map()).set(`${kind} ${name}`, { text, token });
     return token;
   }
 
@@ -183,24 +216,26 @@ export class PlanRecorder {
 
   /** Says whether the order of a map's entries matters. */
   mapMeta(path: string, ordered: boolean): void {
-    const known = this.#mapOrder.get(path);
+    const known = this.#mapOrder?.get(path);
     if (known !== undefined && known !== ordered)
       throw new TemplateFault(`map ${path} is declared both ordered and not ordered`);
-    this.#mapOrder.set(path, ordered);
+    (this.#mapOrder ??= new Map()).set(path, ordered);
   }
 
   /** Says whether the first entry of a crt-list is the default certificate; it is none where the bind line has strict-sni. */
   crtListMeta(path: string, defaultFirst: boolean): void {
-    const known = this.#crtLists.get(path);
+    const known = this.#crtLists?.get(path);
     if (known !== undefined && known !== defaultFirst)
       throw new TemplateFault(`crt-list ${path} is declared both with and without a default certificate`);
-    this.#crtLists.set(path, defaultFirst);
+    (this.#crtLists ??= new Map()).set(path, defaultFirst);
   }
 
   #settle(backend: string | undefined, values: ReadonlyMap<string, string>): void {
-    for (const name of values.keys()) this.#settings.add(name);
-    if (backend !== undefined) this.#settingsOf.set(backend, values);
-    else if ([...values.values()].some((value) => value !== ""))
+    const { names, unset } = this.#context.profiles.names(values);
+    const isSet = [...values.values()].some((value) => value !== "");
+    this.#settings = this.#settings.size === 0 ? names : new Set([...this.#settings, ...names]);
+    if (backend !== undefined) (this.#settingsOf ??= new Map()).set(backend, isSet ? values : unset);
+    else if (isSet)
       throw new TemplateFault(
         "a profile has settings, but names no backend",
         "give the backend's name: its values stand under it in a map",

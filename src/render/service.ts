@@ -36,7 +36,7 @@ import type {
   RenderService,
   TemplateEvent,
 } from "./types.ts";
-import { type Instance, Root, type RootSpec, type RunResult } from "./unit.ts";
+import { byOrder, type Instance, Root, type RootSpec, type RunResult } from "./unit.ts";
 
 /** An entry whose rendered text may be processed. */
 export interface Processed {
@@ -512,14 +512,14 @@ class Service implements RenderService {
 
   #outcome(result: RenderResult | undefined, problems: readonly TemplateProblem[]): RenderOutcome {
     const isolated = [...this.#graph.faulty]
-      .sort((a, b) => (a.order < b.order ? -1 : 1))
+      .sort(byOrder)
       .map(({ source, id, item, fault }) => ({ source, id, object: item, problem: fault as TemplateProblem }));
     return { result, problems, isolated };
   }
 
   /** Events of roots, then of instances in order; equal ones once. */
   #gatherEvents(): readonly TemplateEvent[] {
-    const instances = [...this.#eventful].sort((a, b) => (a.order < b.order ? -1 : 1));
+    const instances = [...this.#eventful].sort(byOrder);
     const events = new Map<string, TemplateEvent>();
     for (const unit of [...this.#roots, ...instances])
       for (const event of unit.result.events) events.set(JSON.stringify(event), event);

@@ -36,8 +36,6 @@ export class Instance implements Unit {
   readonly id: string;
   /** Sorts instances of a snippet: namespace, then name. */
   readonly key: string;
-  /** Sorts instances of all snippets. */
-  readonly order: string;
   item: KubeObject;
 
   constructor(snippet: string, source: string, id: string, item: KubeObject) {
@@ -45,9 +43,20 @@ export class Instance implements Unit {
     this.source = source;
     this.id = id;
     this.item = item;
-    this.key = `${item.metadata.namespace ?? ""}\u0000${item.metadata.name}`;
-    this.order = `${snippet}\u0000${source}\u0000${this.key}`;
+    this.key = [item.metadata.namespace ?? "", item.metadata.name].join("\u0000");
   }
+
+  /** Sorts instances of all snippets, as {@link byOrder} does. */
+  get order(): string {
+    return [this.snippet, this.source, this.key].join("\u0000");
+  }
+}
+
+/** By snippet, source, namespace and name. */
+export function byOrder(a: Instance, b: Instance): number {
+  if (a.snippet !== b.snippet) return a.snippet < b.snippet ? -1 : 1;
+  if (a.source !== b.source) return a.source < b.source ? -1 : 1;
+  return a.key < b.key ? -1 : 1;
 }
 
 export interface RootSpec {

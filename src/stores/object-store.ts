@@ -9,14 +9,6 @@ import type { KubeObject, StoreChange, StoreOptions } from "./types.ts";
 /** How many changes `changesSince` reaches back, at least. */
 export const CHANGE_LOG_LIMIT = 32_768;
 
-/** What a write must know of an object that is held. */
-interface Entry {
-  /** Place in the order: the encoded index key, then namespace and name. */
-  readonly place: string;
-  readonly keys: readonly string[];
-  readonly object: KubeObject;
-}
-
 /** `namespace/name`; `/name` for a cluster-scoped object. */
 export function objectId(object: {
   readonly metadata: { readonly name: string; readonly namespace?: string };
@@ -38,6 +30,10 @@ const encodeKeys = (keys: readonly string[]): string => {
   for (const key of keys) encoded += encodePart(key);
   return encoded;
 };
+
+/** An object's place in the order: the encoded index key, then namespace and name. */
+const placeOf = (keys: readonly string[], { metadata }: KubeObject): string =>
+  encodeKeys(keys) + encodePart(metadata.namespace ?? "") + encodePart(metadata.name);
 
 /** One revision of a store. Immutable. */
 export class StoreVersion {
@@ -101,7 +97,8 @@ export class ObjectStore {
   readonly #index: readonly JsonPath[];
   readonly #ignored: readonly JsonPath[];
   readonly #selector: FieldSelector;
-  readonly #entries = new Map<string, Entry>();
+  /** By id. Keys and places are read from them: kept for each of 30,000 objects they are megabytes. */
+  readonly #objects = new Map<string, KubeObject>();
   readonly #ordered = new OrderedTree<KubeObject>();
   readonly #places = new OrderedTree<string>();
   readonly #unindexed = new Map<string, string>();
@@ -121,7 +118,7 @@ export class ObjectStore {
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#objects.size;
   }
 
   /** Grows by one with each effective change. */
@@ -153,20 +150,26 @@ export class ObjectStore {
     }
     let kept = object;
     for (const path of this.#ignored) kept = withoutPath(kept, path);
-    const keys = this.#keysOf(kept, id);
-    if (keys === undefined) return this.#drop(id);
-    const old = this.#entries.get(id);
-    if (old !== undefined && sameContent(old.object, kept)) return false;
-    const sameKeys = old !== undefined && old.keys.every((key, i) => key === keys[i]);
-    const place = sameKeys
-      ? old.place
-      : encodeKeys(keys) + encodeKeys([object.metadata.namespace ?? "", object.metadata.name]);
-    const entry: Entry = { place, keys: sameKeys ? old.keys : keys, object: deepFreeze(kept) };
-    if (old !== undefined && !sameKeys) this.#ordered.delete(old.place);
-    if (!sameKeys) this.#places.set(id, place);
-    this.#ordered.set(place, entry.object);
-    this.#entries.set(id, entry);
-    this.#changed(id, old?.keys, entry.keys);
+    const old = this.#objects.get(id);
+    if (old !== undefined && sameContent(old, kept)) return false;
+    const keys = this.#keysOf(kept);
+    const lacking = keys.indexOf(undefined);
+    if (lacking >= 0) {
+      this.#unindexed.set(id, this.#index[lacking]!.text);
+      return this.#drop(id);
+    }
+    if (this.#unindexed.size > 0) this.#unindexed.delete(id);
+    const after = keys as readonly string[];
+    const place = placeOf(after, kept);
+    const before = old && (this.#keysOf(old) as readonly string[]);
+    const oldPlace = old && placeOf(before!, old);
+    if (oldPlace !== place) {
+      if (oldPlace !== undefined) this.#ordered.delete(oldPlace);
+      this.#places.set(id, place);
+    }
+    this.#ordered.set(place, deepFreeze(kept));
+    this.#objects.set(id, kept);
+    this.#changed(id, before, oldPlace === place ? before : after);
     return true;
   }
 
@@ -196,31 +199,24 @@ export class ObjectStore {
     if (seen === undefined) return 0;
     let changes = 0;
     for (const id of this.#unindexed.keys()) if (!seen.has(id)) this.#unindexed.delete(id);
-    for (const id of this.#entries.keys()) if (!seen.has(id) && this.#drop(id)) changes++;
+    for (const id of this.#objects.keys()) if (!seen.has(id) && this.#drop(id)) changes++;
     return changes;
   }
 
-  #keysOf(object: KubeObject, id: string): string[] | undefined {
-    const keys: string[] = [];
-    for (const path of this.#index) {
-      const key = scalarText(firstValue(path, object));
-      if (key === undefined) {
-        this.#unindexed.set(id, path.text);
-        return undefined;
-      }
-      keys.push(key);
-    }
-    if (this.#unindexed.size > 0) this.#unindexed.delete(id);
-    return keys;
+  /** The index key; undefined in the place of a field that has no value. */
+  #keysOf(object: KubeObject): (string | undefined)[] {
+    return this.#index.map((path) => scalarText(firstValue(path, object)));
   }
 
   #drop(id: string): boolean {
-    const old = this.#entries.get(id);
+    const old = this.#objects.get(id);
     if (old === undefined) return false;
-    this.#entries.delete(id);
-    this.#ordered.delete(old.place);
+    const keys = this.#keysOf(old) as readonly string[];
+    const place = placeOf(keys, old);
+    this.#objects.delete(id);
+    this.#ordered.delete(place);
     this.#places.delete(id);
-    this.#changed(id, old.keys, undefined);
+    this.#changed(id, keys, undefined);
     return true;
   }
 
