@@ -18,10 +18,14 @@ export type AgentEvent =
   | { readonly type: "REMOVALS.QUEUED" }
   | { readonly type: "FILES.CHANGED" }
   | { readonly type: "RELOAD.STARTED" }
-  | { readonly type: "RELOAD.WANTED" };
+  | { readonly type: "RELOAD.WANTED" }
+  | { readonly type: "RELOAD.OWED" };
 
-/** `more` came meanwhile; `diverged`: the worker is not what its operations were to make of it, and a reload is owed. */
-export type FoldEnd = "whole" | "more" | "diverged";
+/**
+ * `more` came meanwhile; `diverged`: the worker is not what its operations were to make of it, and a reload is owed; `owed`: one
+ * is owed, for whatever reason.
+ */
+export type FoldEnd = "whole" | "more" | "diverged" | "owed";
 
 export interface AgentInput {
   /** Least time between two reloads, in milliseconds; 0 = none. Old workers stretch it. */
@@ -103,6 +107,7 @@ export const agentMachine = setup({
     hasStart: ({ context }) => context.starts.length > 0,
     hasDiverged: (_args, params: { end: FoldEnd }) => params.end === "diverged",
     hasMore: (_args, params: { end: FoldEnd }) => params.end === "more",
+    isOwed: (_args, params: { end: FoldEnd }) => params.end === "owed",
     isTrue: (_args, params: { value: boolean }) => params.value,
     followedByReload: (_args, params: { next: "done" | "reload" }) => params.next === "reload",
     isLost: (_args, params: { end: "loaded" | "refused" | "lost" }) => params.end === "lost",
@@ -225,6 +230,8 @@ export const agentMachine = setup({
           states: {
             idle: {
               entry: "clearCurrent",
+              // Nobody is at it: the files could not be made ready for it at that moment. Else its end says so again.
+              on: { "RELOAD.OWED": { actions: raise({ type: "RELOAD.WANTED" }) } },
               always: [
                 { guard: "hasStart", target: "starting" },
                 { guard: "reloadIsDue", target: "reloading" },
@@ -333,6 +340,11 @@ export const agentMachine = setup({
                     actions: raise({ type: "RELOAD.WANTED" }),
                   },
                   { guard: { type: "hasMore", params: ({ event }) => ({ end: event.output }) }, target: "dirty" },
+                  {
+                    guard: { type: "isOwed", params: ({ event }) => ({ end: event.output }) },
+                    target: "clean",
+                    actions: raise({ type: "RELOAD.OWED" }),
+                  },
                   { target: "clean" },
                 ],
                 onError: {

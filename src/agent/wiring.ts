@@ -108,7 +108,8 @@ export function wireAgent(deps: AgentDeps): AgentActor {
           return false;
         });
         await holding.fold();
-        return isOther ? "diverged" : holding.dirty ? "more" : "whole";
+        if (isOther) return "diverged";
+        return holding.dirty ? "more" : holding.model.owed === null ? "whole" : "owed";
       }),
       prepareStart: fromPromise(({ input }: { input: ById }) => starts.serve(input.id)),
       removals,

@@ -2,7 +2,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { agentMachine } from "../../machines/agent.ts";
 import { modelTests } from "./harness.ts";
-import { recordedActions } from "./recorded.ts";
+import { recordedActions, stateAfter } from "./recorded.ts";
 
 const done = (actor: string, output?: unknown) => ({ type: `xstate.done.actor.${actor}`, output });
 const failed = (actor: string) => ({ type: `xstate.error.actor.${actor}`, error: "defect" });
@@ -87,6 +87,7 @@ modelTests({
     done("fold", "more"),
     done("fold", "diverged"),
     done("fold", "whole"),
+    done("fold", "owed"),
     failed("fold"),
     { type: "xstate.after.foldRetry.agent.ready.files.unfoldable" },
   ],
@@ -126,6 +127,26 @@ test("a request whose step failed hears of it", () => {
     afterBeginning(...reloaded, apply, done("apply", { id: 1, next: "reload" }), failed("schedule")),
     told(1),
   );
+});
+
+test("a reload that is owed while nobody is at it is wanted again, one that somebody is at is not", () => {
+  const pacing = (...events: { readonly type: string }[]): unknown =>
+    (stateAfter(agentMachine, input, [...begun, ...events]) as { ready: { pacing: unknown } }).ready.pacing;
+  const folding = [
+    apply,
+    done("apply", { id: 1, next: "done" }),
+    { type: "xstate.after.foldDelay.agent.ready.files.dirty" },
+  ];
+  const content = { quiet: { wish: "content", wait: "least" } };
+  const reload = [apply, done("apply", { id: 1, next: "reload" })];
+  const refused = done("reload", { id: 1, end: "refused" });
+  const foldAgain = { type: "xstate.after.foldDelay.agent.ready.files.dirty" };
+  assert.equal(pacing(...reload, refused, foldAgain), content);
+  assert.equal(pacing(...reload, refused, foldAgain, done("fold", "whole")), content);
+  const pending = { quiet: { wish: "pending", wait: "least" } };
+  assert.equal(pacing(...reload, refused, foldAgain, done("fold", "owed")), pending);
+  // The reload is under way when the fold ends.
+  assert.equal(pacing(...folding, ...reload, done("fold", "owed")), content);
 });
 
 test("a step of nobody's that fails is logged by its name", () => {

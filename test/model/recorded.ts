@@ -9,23 +9,44 @@ export function recordedActions(
   events: readonly { readonly type: string }[],
 ): string[] {
   const ran: string[] = [];
+  const actions = names.map((name) => [
+    name,
+    (_args: unknown, params: unknown) => ran.push(params === undefined ? name : `${name} ${JSON.stringify(params)}`),
+  ]);
+  drive(machine.provide({ actions: Object.fromEntries(actions) as never }), input, events, (error) =>
+    ran.push(`failed ${String(error)}`),
+  );
+  return ran;
+}
+
+/** Where the events lead, sent in order. */
+export function stateAfter(
+  machine: AnyStateMachine,
+  input: unknown,
+  events: readonly { readonly type: string }[],
+): unknown {
+  return drive(machine, input, events, (error) => {
+    throw error;
+  });
+}
+
+function drive(
+  machine: AnyStateMachine,
+  input: unknown,
+  events: readonly { readonly type: string }[],
+  onError: (error: unknown) => void,
+): unknown {
   const known = machine.implementations.actors as Record<string, { readonly root?: unknown }>;
   const idle = Object.entries(known).map(([name, logic]) => [
     name,
     logic.root === undefined ? fromPromise(() => new Promise(() => undefined)) : fromCallback(() => undefined),
   ]);
-  const actions = names.map((name) => [
-    name,
-    (_args: unknown, params: unknown) => ran.push(params === undefined ? name : `${name} ${JSON.stringify(params)}`),
-  ]);
-  const observed = machine.provide({
-    actors: Object.fromEntries(idle) as never,
-    actions: Object.fromEntries(actions) as never,
-  });
+  const observed = machine.provide({ actors: Object.fromEntries(idle) as never });
   const actor = createActor(observed, { input, clock: new SimulatedClock() });
-  actor.subscribe({ error: (error) => ran.push(`failed ${String(error)}`) });
+  actor.subscribe({ error: onError });
   actor.start();
   for (const event of events) actor.send(event);
+  const { value } = actor.getSnapshot();
   actor.stop();
-  return ran;
+  return value;
 }
