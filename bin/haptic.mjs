@@ -91,7 +91,7 @@ if (fromSource && !existsSync(join(home, "node_modules"))) {
   fail(["haptic: the packages are not installed. Run `npm ci` in " + home + " first."]);
 }
 
-const flags = nodeFlags(process.argv[2], fromSource);
+const flags = nodeFlags(process.argv[2]);
 const environment = Object.assign({}, process.env);
 if (!environment.NODE_COMPILE_CACHE) {
   environment.NODE_COMPILE_CACHE = join(

@@ -15,5 +15,5 @@ function entryPoint(): string {
 /** The command line of `haptic ARGS…`, ready for spawn. A test or a script may run without the flags, what it starts does not. */
 export function hapticCommand(args: readonly string[]): [command: string, ...args: string[]] {
   const entry = entryPoint();
-  return [process.execPath, ...nodeFlags(args[0], entry.endsWith(".ts")), entry, ...args];
+  return [process.execPath, ...nodeFlags(args[0]), entry, ...args];
 }

@@ -15,10 +15,12 @@ import {
 } from "node:fs";
 import { request } from "node:https";
 import { connect } from "node:net";
-import { availableParallelism, tmpdir } from "node:os";
+import { stripTypeScriptTypes } from "node:module";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parse, stringify } from "yaml";
+import { nodeFlags } from "../../../bin/node-flags.mjs";
 import { askAgent } from "../../../src/agent/index.ts";
 import { createAuthority, writeIdentity } from "../../../src/devcluster/certificates.ts";
 import { ProcessKeeper, type RunningProcess } from "../../../src/devcluster/processes.ts";
@@ -38,14 +40,7 @@ const PORT = { api: 6443, line: 6444, agent: 5555, http: 8080, debug: 6083 } as 
 const NAMESPACE = "default";
 const NAMES = { agent: `haptic-agent.${NAMESPACE}.svc`, controller: `haptic-controller-tls.${NAMESPACE}.svc` } as const;
 const GRACE_MS = 3_000;
-/** As bin/haptic.mjs starts the product. */
-const FLAGS = [
-  "--disallow-code-generation-from-strings",
-  "--disable-proto=throw",
-  `--v8-pool-size=${Math.max(1, Math.min(4, availableParallelism() - 1))}`,
-];
-const AGENT_FLAGS = [...FLAGS, "--max-semi-space-size=1", "--no-turbofan"];
-const NODE_FLAGS = [...FLAGS, "--max-semi-space-size=4", "--enable-source-maps"];
+const NODE_FLAGS = nodeFlags("run");
 const BUNDLE = process.env["BENCH_BUNDLE"] ?? join(root, "dist", "main.mjs");
 const START_WRAPPER = `haproxy=$1 master=$2; shift 2
 config=$("$@") && exec "$haproxy" -W -db -S "$master,level,admin" -f "$config"`;
@@ -124,8 +119,7 @@ export class Rig {
         ? []
         : ["--cpu-prof", "--cpu-prof-interval=100", `--cpu-prof-name=${name}.cpuprofile`, `--cpu-prof-dir=${folder}`];
     const more = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ").filter((flag) => flag !== "");
-    const flags = name === "agent" ? AGENT_FLAGS : NODE_FLAGS;
-    const command = [process.execPath, ...flags, ...more, ...profile, ...args];
+    const command = [process.execPath, ...nodeFlags(name), ...more, ...profile, ...args];
     return this.#start(name, command, { MALLOC_ARENA_MAX: "2", ...environment }, true);
   }
 
@@ -278,10 +272,13 @@ export class Rig {
 
   /** `haptic run`; the loop of its process is watched from the first moment. */
   startController(): void {
+    // Without types: what strips them would stay in the controller's memory.
+    const probe = join(this.#folder, "loop-probe.mjs");
+    writeFileSync(probe, stripTypeScriptTypes(readFileSync(join(import.meta.dirname, "loop-probe.ts"), "utf8")));
     this.#controller = this.#node(
       "controller",
       [
-        `--import=${join(import.meta.dirname, "loop-probe.ts")}`,
+        `--import=${probe}`,
         BUNDLE,
         "run",
         "--crd-name=ingress",
