@@ -47,7 +47,7 @@ export {
   WHOLE_SET,
   WORKER_BEHIND,
 } from "./reasons.ts";
-export { objectName } from "./makers.ts";
+export { fewObjects, objectName } from "./makers.ts";
 export { RELOAD_RULES } from "./reload-rules.ts";
 export { isPayloadSafe } from "./maps.ts";
 export { isSettingsMap, settingsMapName } from "./settings.ts";

@@ -3,7 +3,7 @@ import type { RenderPlan } from "./types.ts";
 
 /** `Ingress default/web`; cluster-scoped objects have no namespace. `id` is `namespace/name`. */
 export function objectName(kind: string, id: string): string {
-  return `${kind} ${id.replace(/^\//, "")}`;
+  return `${kind} ${id.startsWith("/") ? id.slice(1) : id}`;
 }
 
 /** The first of many, and how many more there are. */
@@ -14,25 +14,31 @@ export function fewObjects(objects: Iterable<string>): string {
 }
 
 export class Makers {
-  /** Name of the configuration where it is another one than the baseline's; "" where it is the same, or nobody knows. */
-  readonly configuration: string;
   readonly #next: RenderPlan;
+  readonly #baseline: RenderPlan;
 
   constructor(next: RenderPlan, baseline: RenderPlan) {
-    const [was, is] = [baseline.origins, next.origins];
-    const changed = was !== undefined && is !== undefined && was.configuration !== is.configuration;
-    this.configuration = changed ? is.configurationName || "the configuration" : "";
     this.#next = next;
+    this.#baseline = baseline;
+  }
+
+  /** Name of the configuration where it is another one than the baseline's; "" where it is the same, or nobody knows. */
+  get #configuration(): string {
+    const [was, is] = [this.#baseline.origins?.configuration, this.#next.origins?.configuration];
+    if (was === undefined || is === undefined || was === is || was.id === is.id) return "";
+    return is.name === "" ? "the configuration" : is.name;
   }
 
   /** The object behind a part; `rendered` is the one whose template run wrote it, where that is known. */
   of(part: string, rendered = ""): string {
-    if (rendered !== "") return this.configuration === "" ? rendered : `${this.configuration} for ${rendered}`;
-    return this.#next.origins?.objects.get(part) ?? this.configuration;
+    const known = this.#next.origins?.objects.get(part);
+    const configuration = this.#configuration;
+    if (configuration === "") return known ?? rendered;
+    return rendered === "" ? (known ?? configuration) : `${configuration} for ${rendered}`;
   }
 
   /** Where the templates write a section or a line of it. */
   field(section: string, line?: string): string {
-    return this.#next.origins?.place(section, line)?.field ?? "haproxyConfig.template";
+    return this.#next.origins?.configuration.place(section, line)?.field ?? "haproxyConfig.template";
   }
 }

@@ -118,19 +118,24 @@ export interface TemplatePlace {
   readonly field: string;
 }
 
+/** The configuration that a plan was rendered by. */
+export interface PlanConfiguration {
+  /** Digest of all that it says: where it is another one, the configuration has changed. */
+  readonly id: Digest;
+  /** `HAProxyTemplateConfig default/x`; "" where it is not known. */
+  readonly name: string;
+  /** Where the templates write a section, or the line of it that is given. */
+  place(section: string, line?: string): TemplatePlace | undefined;
+}
+
 /** What a render knows of who made the parts of its plan; told in reasons. No part of the plan's identity, and not in its blob. */
 export interface PlanOrigins {
-  /** Digest of all that the configuration says: where it is another one, the configuration has changed. */
-  readonly configuration: Digest;
-  /** `HAProxyTemplateConfig default/x`; "" where it is not known. */
-  readonly configurationName: string;
+  readonly configuration: PlanConfiguration;
   /**
    * Objects whose change led to the run that made a part what it is: by structure key, `file PATH`, `backend NAME`, `profile NAME`.
    * Also of parts that are gone since. What a first run made is not here.
    */
   readonly objects: ReadonlyMap<string, string>;
-  /** Where the templates write a section, or the line of it that is given. */
-  readonly place: (section: string, line?: string) => TemplatePlace | undefined;
 }
 
 export interface RenderPlan {

@@ -5,6 +5,7 @@
 import { TemplateError } from "../errors.ts";
 import {
   assemblePlan,
+  backendDigest,
   ChunkedTree,
   cutBytes,
   emptyTrees,
@@ -13,14 +14,18 @@ import {
   POST_PROCESSING,
   type PlanMap,
   type PlanTrees,
+  profileDigest,
   structureKey,
+  treeDifferences,
 } from "../plan/index.ts";
 import { bytesOfText } from "../templating/index.ts";
-import type { Block, Digest, PlanBackend, PlanFile, RenderPlan } from "../plan/types.ts";
+import type { Block, Digest, PlanBackend, PlanConfiguration, PlanFile, RenderPlan } from "../plan/types.ts";
 import { BackendContest } from "./backends.ts";
 import { updateInSlices } from "./batches.ts";
+import { Causes } from "./causes.ts";
 import { wholeLines } from "./lines.ts";
 import { chunkBlocks, emptyMount, type MountText, mountText, type MountTree } from "./mount.ts";
+import { OriginBook } from "./origins.ts";
 import { type Place, resolveText } from "./output.ts";
 import type { PathResolver } from "./paths.ts";
 import { type BackendDeclaration, NOTHING_DECLARED } from "./plan-registry.ts";
@@ -31,7 +36,7 @@ import type { TemplateProblem } from "../templating/types.ts";
 import type { Slices } from "./slices.ts";
 import { SettingsMaps } from "./settings-maps.ts";
 import { ConfigStructure } from "./structure.ts";
-import { Instance, type Root, type RunResult } from "./unit.ts";
+import { Instance, Root, type RunResult } from "./unit.ts";
 
 /** A root's text as blocks, with places for mounts and profiles. */
 type RootPart = readonly Block[] | { readonly mount: string } | "profiles";
@@ -65,15 +70,24 @@ export class Assembly {
   #mainMounted: ReadonlySet<string> = new Set();
   #mapOrder = new Map<string, boolean>();
   #trees: PlanTrees = emptyTrees();
+  /** Something was put together before. */
+  #warm = false;
   readonly #settings: SettingsMaps;
+  readonly #origins: OriginBook;
   readonly #processing: ReadonlyMap<Root, PostProcessing>;
   readonly #mainProcessing: PostProcessing | undefined;
   /** Roots whose text could not be processed. */
   readonly #unprocessed = new Map<Root, TemplateProblem>();
 
   /** `processing` = what is done to a root's text when it is whole. */
-  constructor(roots: readonly Root[], paths: PathResolver, processing: ReadonlyMap<Root, PostProcessing> = new Map()) {
+  constructor(
+    roots: readonly Root[],
+    paths: PathResolver,
+    configuration: PlanConfiguration,
+    processing: ReadonlyMap<Root, PostProcessing> = new Map(),
+  ) {
     this.#roots = roots;
+    this.#origins = new OriginBook(configuration);
     this.#settings = new SettingsMaps(paths);
     this.#processing = processing;
     const main = roots.find((root) => root.main);
@@ -96,6 +110,7 @@ export class Assembly {
     all: (snippet: string) => Iterable<Instance>,
     slices: Slices,
   ): Promise<void> {
+    this.#origins.begin(Causes.tell(roots.map((root) => root.causes)));
     const left = new Set(gone);
     const retext = new Set(instances);
     for (const root of roots) {
@@ -124,8 +139,9 @@ export class Assembly {
     for (const root of this.#roots.filter((each) => roots.includes(each) || each.inlined.size > 0)) {
       this.#rootParts(root);
       if (root.main) {
-        const structure = this.#trees.structure.update(this.#structure.setMain(root.result.segments));
-        this.#trees = { ...this.#trees, structure };
+        const changes = this.#structure.setMain(root.result.segments);
+        for (const [key, digest] of changes) if (this.#trees.structure.get(key) !== digest) this.#origins.note(key);
+        this.#trees = { ...this.#trees, structure: this.#trees.structure.update(changes) };
       }
       if (slices.due()) await slices.breathe();
     }
@@ -135,6 +151,7 @@ export class Assembly {
     }
     this.#setFiles(await this.#settings.settle(slices));
     await this.#files(slices);
+    this.#warm = true;
   }
 
   /** What stands in the way of a plan; empty = `plan()` can be used. */
@@ -179,7 +196,7 @@ export class Assembly {
   }
 
   plan(): RenderPlan {
-    return assemblePlan(this.#trees);
+    return { ...assemblePlan(this.#trees), origins: this.#origins.origins };
   }
 
   #declare(owner: Instance | Root, order: string, declared: RunResult["declared"]): void {
@@ -197,7 +214,8 @@ export class Assembly {
     const changes = new Map<string, PlanBackend | undefined>();
     for (const { name, before, after } of this.#contest.settle()) {
       const plan = after === undefined ? undefined : await this.#planOf(after.backend, slices);
-      const origin = after?.owner instanceof Instance ? `${after.owner.item.kind} ${after.owner.id}` : undefined;
+      const origin = after?.owner instanceof Instance ? after.owner.name : undefined;
+      if (this.#origins.knows && (after ?? before)?.owner instanceof Root) this.#noteBackend(name, plan);
       changes.set(name, plan === undefined || origin === undefined ? plan : { ...plan, origin });
       this.#settings.turn(name, before?.backend, after?.backend);
       this.#profiles.use(before?.backend.plan.record.profile, after?.backend.plan.record.profile);
@@ -205,9 +223,20 @@ export class Assembly {
         if (candidate?.owner instanceof Instance && !gone.has(candidate.owner)) retext.add(candidate.owner);
       }
     }
+    const former = this.#profiles.tree;
     this.#profiles.settle();
+    if (this.#origins.knows)
+      for (const { key } of treeDifferences(former, this.#profiles.tree, profileDigest))
+        this.#origins.note(`profile ${key}`);
     const backends = await updateInSlices(this.#trees.backends, changes, slices);
     this.#trees = { ...this.#trees, backends, profiles: this.#profiles.tree };
+  }
+
+  /** A root declares all its backends anew when it runs. */
+  #noteBackend(name: string, now: PlanBackend | undefined): void {
+    const was = this.#trees.backends.get(name);
+    const isSame = was !== undefined && now !== undefined && backendDigest(was) === backendDigest(now);
+    if (!isSame) this.#origins.note(`backend ${name}`);
   }
 
   #planOf(backend: BackendDeclaration, slices: Slices): PlanBackend | Promise<PlanBackend> {
@@ -222,17 +251,21 @@ export class Assembly {
   async #retext(instances: ReadonlySet<Instance>, gone: readonly Instance[], slices: Slices): Promise<void> {
     const changes = new Map<string, Map<string, MountText | undefined>>();
     const structure = new Map<string, Digest | undefined>();
-    const set = (snippet: string, key: string, text: MountText | undefined, residue: string): void => {
+    const set = (instance: Instance, text: MountText | undefined, residue: string): void => {
+      const { snippet, key } = instance;
       let perSnippet = changes.get(snippet);
       if (perSnippet === undefined) changes.set(snippet, (perSnippet = new Map()));
       perSnippet.set(key, text);
+      const known = structure.size;
       this.#structure.setResidue(snippet, key, residue, structure);
+      if (structure.size > known && this.#warm)
+        for (const part of [...structure.keys()].slice(known)) this.#origins.note(part, instance.name);
     };
-    for (const { snippet, key } of gone) set(snippet, key, undefined, "");
+    for (const instance of gone) set(instance, undefined, "");
     for (const instance of instances) {
       const { segments } = instance.result;
       const residue = segments.length === 1 && typeof segments[0] === "object" ? "" : resolveText(segments, () => "");
-      set(instance.snippet, instance.key, mountText(resolveText(segments, this.#placeText)), residue);
+      set(instance, mountText(resolveText(segments, this.#placeText)), residue);
       if (slices.due()) await slices.breathe();
     }
     for (const [snippet, perSnippet] of changes) {
@@ -325,6 +358,8 @@ export class Assembly {
   #setFiles(changes: ReadonlyMap<string, PlanFile | undefined>): void {
     const maps = new Map<string, PlanMap | undefined>();
     for (const [path, file] of changes) {
+      const was = this.#trees.files.get(path);
+      if (isTold(file ?? was) && was?.digest !== file?.digest) this.#origins.note(`file ${path}`);
       const map = file?.kind === "map" ? { ordered: this.#isOrdered(path), fileDigest: file.digest } : undefined;
       if (map !== undefined || this.#trees.maps.get(path) !== undefined) maps.set(path, map);
     }
@@ -347,6 +382,9 @@ export class Assembly {
     return this.#mapOrder.get(path) ?? !isSettingsMap(path);
   }
 }
+
+/** Changes of maps and of haproxy.cfg are told by what stands in them. */
+const isTold = (file: PlanFile | undefined): boolean => file?.kind !== "map" && file?.kind !== "config";
 
 function firstOfEachName(backends: readonly BackendDeclaration[]): readonly BackendDeclaration[] {
   const seen = new Set<string>();

@@ -3,8 +3,8 @@
  * instance or root that is not marked holds exactly what a run on the present snapshot would give, also after a render that
  * was given up halfway: marks stay until the run that answers them has ended.
  */
-import { canonicalJson } from "../plan/index.ts";
-import type { KubeObject, StoreSnapshot } from "../stores/types.ts";
+import { canonicalJson, objectName } from "../plan/index.ts";
+import type { KubeObject, StoreChange, StoreSnapshot } from "../stores/types.ts";
 import type { ReadIndex, Unit } from "./reads.ts";
 import { PODS } from "./stores-host.ts";
 import type { RenderContext } from "./types.ts";
@@ -27,6 +27,10 @@ export class Graph {
   readonly #roots: readonly Root[];
   readonly #reads: ReadIndex;
   #snapshot: StoreSnapshot | undefined;
+  /** What is looked at; undefined = none of the snapshot's. */
+  #change: StoreChange | undefined;
+  /** Kinds of objects that were seen, by alias: an object that is gone says nothing of itself. */
+  readonly #kinds = new Map<string, string>();
   #podsRevision: number | undefined;
   #capabilities = "";
   /** The object that `#capabilities` is the text of. */
@@ -51,11 +55,13 @@ export class Graph {
       this.#markAll(snapshot);
     } else {
       for (const change of changes) {
-        for (const source of this.#sources)
-          if (source.source === change.alias)
-            this.#item(source, change.id, snapshot.alias(change.alias)?.get(change.id));
+        const object = snapshot.alias(change.alias)?.get(change.id);
+        if (object !== undefined) this.#kinds.set(change.alias, object.kind);
+        this.#change = change;
+        for (const source of this.#sources) if (source.source === change.alias) this.#item(source, change.id, object);
         this.#reads.affected(change, this.#mark);
       }
+      this.#change = undefined;
       if (context.haproxyPods?.revision !== this.#podsRevision) this.#reads.affectedByAny(PODS, this.#mark);
     }
     this.#snapshot = snapshot;
@@ -82,11 +88,23 @@ export class Graph {
   /** Without its object an instance is nothing. */
   readonly #mark = (unit: Unit): void => {
     if (unit instanceof Instance) this.pending.add(unit);
-    else (unit as Root).clean = false;
+    else this.#unclean(unit as Root);
   };
 
+  #unclean(root: Root): void {
+    root.clean = false;
+    root.causes.add(
+      this.#change === undefined
+        ? "the HAProxy pods"
+        : objectName(this.#kinds.get(this.#change.alias) ?? this.#change.alias, this.#change.id),
+    );
+  }
+
   #markAll(snapshot: StoreSnapshot): void {
-    for (const root of this.#roots) root.clean = false;
+    for (const root of this.#roots) {
+      root.clean = false;
+      root.causes.lose();
+    }
     for (const source of this.#sources) {
       const instances = this.#instances.get(source.snippet) as Map<string, Instance>;
       const ids = new Set<string>();
@@ -109,7 +127,7 @@ export class Graph {
       this.faulty.delete(instance);
       this.#reads.release(instance);
       this.gone.push(instance);
-      for (const root of this.#roots) if (root.inlined.has(source.snippet)) root.clean = false;
+      for (const root of this.#roots) if (root.inlined.has(source.snippet)) this.#unclean(root);
       return;
     }
     if (instance === undefined) {

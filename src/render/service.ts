@@ -22,6 +22,7 @@ import { Host, type RunHost } from "./host.ts";
 import { OutputSink, type Tokens } from "./output.ts";
 import { type Folders, PathResolver } from "./paths.ts";
 import { PostProcessing, type ProcessorSpec } from "./post-processing.ts";
+import { ConfigurationSource } from "./places.ts";
 import { ReadIndex } from "./reads.ts";
 import { SharedValues } from "./shared.ts";
 import { Notices } from "./notices.ts";
@@ -247,7 +248,12 @@ class Service implements RenderService {
       this.#roots,
       this.#reads,
     );
-    this.#assembly = new Assembly(this.#roots, outline.paths, processing);
+    this.#assembly = new Assembly(
+      this.#roots,
+      outline.paths,
+      new ConfigurationSource(spec, options.sources),
+      processing,
+    );
     const snippets = Object.keys(spec.templateSnippets ?? {}).sort();
     const extraContext = spec.templatingSettings?.extraContext ?? {};
     const nonce = options.nonce ?? randomBytes(9).toString("base64url");
@@ -297,6 +303,7 @@ class Service implements RenderService {
       (snippet) => this.#graph.instances(snippet),
       slices,
     );
+    for (const root of this.#ranRoots) root.causes.clear();
     for (const instance of this.#graph.gone) {
       if (this.#eventful.delete(instance)) this.#events = undefined;
       this.#notices.instanceChanged(instance, true);
@@ -410,7 +417,11 @@ class Service implements RenderService {
         this.#ranInstances.add(instance);
         if (before.events.length > 0 || instance.result.events.length > 0) this.#events = undefined;
         this.#notices.instanceChanged(instance);
-        for (const root of this.#roots) if (root.inlined.has(instance.snippet)) root.clean = false;
+        for (const root of this.#roots) {
+          if (!root.inlined.has(instance.snippet)) continue;
+          root.clean = false;
+          root.causes.add(instance.name);
+        }
         if (instance.result.events.length > 0) this.#eventful.add(instance);
         else this.#eventful.delete(instance);
       }

@@ -1,7 +1,9 @@
 /** What a render runs: root templates, and instances of incremental snippets. */
+import { objectName } from "../plan/index.ts";
 import type { FileKind } from "../plan/types.ts";
 import type { KubeObject } from "../stores/types.ts";
 import type { TemplateProblem } from "../templating/types.ts";
+import { Causes } from "./causes.ts";
 import type { Segment } from "./output.ts";
 import { type Declared, NOTHING_DECLARED } from "./plan-registry.ts";
 import type { ReadEntry, Unit } from "./reads.ts";
@@ -46,6 +48,11 @@ export class Instance implements Unit {
     this.key = [item.metadata.namespace ?? "", item.metadata.name].join("\u0000");
   }
 
+  /** `Ingress default/web` */
+  get name(): string {
+    return objectName(this.item.kind, this.id);
+  }
+
   /** Sorts instances of all snippets, as {@link byOrder} does. */
   get order(): string {
     return [this.snippet, this.source, this.key].join("\u0000");
@@ -81,6 +88,8 @@ export class Root implements Unit {
   inlined = new Set<string>();
   /** Snippets that the last run mounted or took as a string. */
   mounted: ReadonlySet<string> = new Set();
+  /** Whose changes asked for the runs since its result was taken over last. */
+  readonly causes = new Causes();
   readonly spec: RootSpec;
 
   constructor(spec: RootSpec) {
