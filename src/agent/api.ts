@@ -125,6 +125,12 @@ export interface ApplyResult {
   error?: { stage: string; message: string };
   /** Why the set is loaded by a reload though no operation was refused: the connection was lost, a file could not be written. */
   failure?: string;
+  /** Why the set is loaded by a reload though every operation was taken: more than may would wait for their last requests. */
+  limit?: string;
+  /** Why the reload that the set waits for was owed before the set came. */
+  reload_owed?: string;
+  /** The last reload that no apply asked for, where no answer told of it yet. */
+  own_reload?: OwnReload;
   haproxy?: HaproxyIdentity;
   /** Only when what the worker has loaded is another than the answer before said. */
   runtime_inventory?: RuntimeInventory;
@@ -137,6 +143,17 @@ export interface HaproxyIdentity {
   full_version: string;
   worker_pid: number;
   worker_start_time_unix_micros: number;
+}
+
+/** A reload that the agent asked for by itself: the worker was not what it was to be. */
+export interface OwnReload {
+  /** RFC 3339. */
+  at: string;
+  /** What was loaded, or was to be. */
+  plan_id: string;
+  /** Names what differed, never a value. */
+  reason: string;
+  ok: boolean;
 }
 
 /** What the worker has loaded; paths as in the manifest. */
@@ -173,6 +190,10 @@ export interface AgentState {
   files: Record<string, { digest: string; size: number }>;
   runtime_inventory?: RuntimeInventory;
   reload_pending_at?: string;
+  /** Why a reload is owed that no apply asked for. */
+  reload_owed?: string;
+  /** The last reload that no apply asked for, since the agent's start. */
+  own_reload?: OwnReload;
   pending_deletes: { servers: string[]; backends: string[] };
   last_apply?: ApplyResult;
   invariant_violation?: string;

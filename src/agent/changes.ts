@@ -14,6 +14,7 @@ import type { Holding } from "./holding.ts";
 import type { EntryRecord } from "./journal.ts";
 import type { Refusal } from "./known-bad.ts";
 import { snapshotOf, underWay, type HeldFile } from "./model.ts";
+import { noteRemoved } from "./removals.ts";
 import { proofAfter, proofOf } from "./proofs.ts";
 import { stage, type Part, type StagedSet } from "./staging.ts";
 
@@ -196,12 +197,18 @@ export async function operateEntry(
   }
 }
 
-/** The operations are done: says so in the journal and makes the entry the tail. */
-export function commitEntry(holding: Holding, entry: EntryRecord, set: StagedSet): void {
+/** The operations are done: says so in the journal and makes the entry the tail. `removed` = names that have left the worker already. */
+export function commitEntry(
+  holding: Holding,
+  entry: EntryRecord,
+  set: StagedSet,
+  removed: readonly string[] = [],
+): void {
   const { pid, startMicros } = holding.worker;
   holding.append({ type: "done", seq: holding.number(), entry: entry.seq, worker: { pid, startMicros } });
   if (!set.large) holding.take(entry, set.changes);
   holding.operated.push(...entry.ops);
+  noteRemoved(holding, removed);
 }
 
 /**

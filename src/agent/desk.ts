@@ -4,17 +4,19 @@
  */
 import { rmSync } from "node:fs";
 import { AgentRequestError } from "../errors.ts";
-import { LIMITS, type AppliedMode, type Manifest } from "./api.ts";
+import type { ReloadEnd } from "../../machines/agentReload.ts";
+import { LIMITS, type AppliedMode, type Manifest, type OwnReload } from "./api.ts";
 import * as changes from "./changes.ts";
 import { admit } from "./fence.ts";
 import type { Holding } from "./holding.ts";
 import { inventoryView } from "./inventory.ts";
 import { tellRefusal } from "./known-bad.ts";
 import type { ApplyBody } from "./multipart.ts";
+import { OwnReloads } from "./own-reloads.ts";
 import type { PlanStore } from "./plan-store.ts";
 import { readFile } from "node:fs/promises";
 import { proofOf } from "./proofs.ts";
-import { releaseNames } from "./removals.ts";
+import { makeRoom, releaseNames } from "./removals.ts";
 import { answerOf } from "./server.ts";
 import { resultOf, type Answer, type Ticket } from "./ticket.ts";
 
@@ -28,6 +30,7 @@ export interface DeskOptions {
   /** When a reload that is wanted now would begin. */
   readonly nextReloadAt: () => number;
   readonly onRemovals: () => void;
+  readonly onOwnReload: (reload: OwnReload) => void;
 }
 
 export class Desk {
@@ -36,6 +39,7 @@ export class Desk {
   #last = 0;
   /** When the pending reload is due; undefined = none. */
   reloadPendingAt: number | undefined;
+  readonly ownReloads: OwnReloads;
   #formerWorker: { pid: number; startMicros: number } | undefined;
   #verdict: Ticket["verdict"];
   /** Generation of the inventory that an answer told last. */
@@ -43,6 +47,7 @@ export class Desk {
 
   constructor(options: DeskOptions) {
     this.#options = options;
+    this.ownReloads = new OwnReloads(options.onOwnReload);
   }
 
   get #holding(): Holding {
@@ -134,13 +139,16 @@ export class Desk {
     await releaseNames(this.#holding, ticket.ops);
     const { ok, outcomes } = await changes.operateEntry(this.#holding, ticket.entry!, ticket.set);
     ticket.outcomes = outcomes;
+    const room = ok ? await makeRoom(this.#holding, ticket.ops) : undefined;
+    ticket.removed = room?.removed ?? [];
+    if (room?.lack !== undefined) ticket.limit = room.lack;
     ticket.marks.operated = this.#options.monotonic();
-    return ok;
+    return ok && room?.lack === undefined;
   }
 
   async commit(id: number): Promise<void> {
     const ticket = this.#ticket(id);
-    changes.commitEntry(this.#holding, ticket.entry!, ticket.set!);
+    changes.commitEntry(this.#holding, ticket.entry!, ticket.set!, ticket.removed);
     if (ticket.planBlob !== undefined) await this.#keepPlan(ticket);
     this.#finish(ticket, ticket.ops.length > 0 ? "runtime" : "file_only");
     if (ticket.ops.some((op) => op.kind === "server_del" || op.kind === "backend_del")) this.#options.onRemovals();
@@ -154,7 +162,7 @@ export class Desk {
   async owe(id: number): Promise<void> {
     const ticket = this.#ticket(id);
     const refused = ticket.outcomes.find((outcome) => !outcome.ok)?.output;
-    const reason = refused ?? ticket.failure ?? "an operation failed";
+    const reason = refused ?? ticket.failure ?? ticket.limit ?? "an operation failed";
     await changes.oweReload(this.#holding, ticket.entry!, ticket.set!, reason);
     ticket.taken = true;
   }
@@ -182,6 +190,7 @@ export class Desk {
     }
     await this.#keepPlan(ticket);
     this.reloadPendingAt ??= this.#options.nextReloadAt();
+    this.ownReloads.toldOwed(this.#holding.model);
     this.#finish(ticket, "scheduled", undefined, this.reloadPendingAt);
   }
 
@@ -189,6 +198,7 @@ export class Desk {
   async takeForReload(id: number | undefined): Promise<boolean> {
     this.reloadPendingAt = undefined;
     if (id === undefined && this.#holding.model.owed === null) return false;
+    this.ownReloads.begins(id !== undefined, this.#holding.model);
     this.#verdict = undefined;
     this.#formerWorker = this.#holding.session?.info;
     const ticket = id === undefined ? undefined : this.#ticket(id);
@@ -230,7 +240,8 @@ export class Desk {
   }
 
   /** Answers whoever waited for this reload. */
-  async endReload(id: number | undefined, end: "loaded" | "refused" | "lost"): Promise<void> {
+  async endReload(id: number | undefined, end: ReloadEnd): Promise<void> {
+    this.ownReloads.ended(end, this.#holding.model.planId, this.#options.now());
     const ticket = id === undefined ? undefined : this.#tickets.get(id);
     if (ticket === undefined) return;
     if (end === "loaded") {
@@ -270,6 +281,8 @@ export class Desk {
       result.runtime_inventory = inventoryView(options.baseDir, inventory);
       this.#toldInventory = inventory.generation;
     }
+    const own = this.ownReloads.tell();
+    if (own !== undefined) result.own_reload = own;
     this.#holding.lastApply = result;
     ticket.answer({ status: 200, body: result });
   }

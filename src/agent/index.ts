@@ -106,6 +106,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       monotonic,
       nextReloadAt: () => now() + pacer.restMs,
       onRemovals: () => actor.send({ type: "REMOVALS.QUEUED" }),
+      onOwnReload: ({ reason, ok }) => log.warn({ reason, ok }, "HAProxy was reloaded though no apply asked for it"),
     });
     const actor = wireAgent({
       holding,
@@ -151,6 +152,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
         planStored: plans.holds(planId),
         violation: witness.broken,
         reloadPendingAt: desk.reloadPendingAt,
+        ownReload: desk.ownReloads.last,
       };
       return { status: 200, body: stateOf(holding, extras) };
     };

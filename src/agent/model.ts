@@ -4,9 +4,9 @@
  */
 import type { WorkerIdentity } from "../haproxy/index.ts";
 import type { FileKind } from "../plan/types.ts";
-import type { Op } from "../plan/ops.ts";
 import type { BlockRef, Token } from "./api.ts";
 import type { JournalFile, JournalRecord, ReadRecord } from "./journal.ts";
+import { notePending } from "./pending.ts";
 import { keepProofs } from "./proofs.ts";
 
 /** A block of a held file. Its bytes are here until a fold has put them into the file. */
@@ -166,13 +166,20 @@ export function takeEntry(
   if (entry.worker_ops_plan_proof !== undefined)
     model.proofs.set(entry.worker_ops_plan_id, entry.worker_ops_plan_proof);
   if (entry.scheduled) {
-    model.owed ??= "scheduled";
+    model.owed ??= SCHEDULED;
     model.former ??= foldedName;
   } else {
     model.runningPlanId = entry.plan_id;
   }
   notePending(model, entry.ops);
 }
+
+/** Why a reload is owed that no apply asked for; undefined = none is, or an apply waits for it. */
+export function ownReason({ owed }: Model): string | undefined {
+  return owed === null || owed === SCHEDULED ? undefined : owed;
+}
+
+const SCHEDULED = "scheduled";
 
 /** What is owed while a large entry is in the files already, but its operations are not known to be done. */
 export function underWay(entry: number): string {
@@ -214,17 +221,6 @@ export function takeRecord(model: Model, record: Exclude<JournalRecord, { type: 
         model.pendingBackends.delete(name);
       }
       break;
-  }
-}
-
-/** Keeps the two lists of what waits for removal: an add takes a name off again. */
-export function notePending(model: Model, ops: readonly Op[]): void {
-  for (const op of ops) {
-    const server = `${op.backend}/${op.server}`;
-    if (op.kind === "server_del") model.pendingServers.add(server);
-    else if (op.kind === "server_add") model.pendingServers.delete(server);
-    else if (op.kind === "backend_del") model.pendingBackends.add(String(op.backend));
-    else if (op.kind === "backend_add") model.pendingBackends.delete(String(op.backend));
   }
 }
 

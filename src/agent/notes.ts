@@ -26,7 +26,7 @@ export type AgentNote =
       readonly count: number;
     }
   /** The worker was read back and is not what its operations were to make of it. */
-  | { readonly what: "divergence"; readonly object: Difference["object"] }
+  | ({ readonly what: "divergence" } & Difference)
   | { readonly what: "broken"; readonly invariant: Invariant };
 
 export type Note = (note: AgentNote) => void;

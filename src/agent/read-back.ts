@@ -24,7 +24,7 @@ interface ExpectedServer {
 
 export interface Difference {
   readonly object: "server" | "backend" | "map" | "certificate" | "ca" | "crt-list";
-  /** In words. */
+  /** In words: which object, and what of it; a map's key, never its value. */
   readonly text: string;
 }
 
@@ -88,7 +88,7 @@ export async function readBack(holding: Holding): Promise<boolean> {
   if (isMoving()) return false;
   holding.operated = [];
   if (difference === undefined) return false;
-  holding.note({ what: "divergence", object: difference.object });
+  holding.note({ what: "divergence", ...difference });
   holding.owe(`the worker was read back: ${difference.text}`);
   return true;
 }
@@ -127,7 +127,8 @@ async function mapDifference(
   for (const { path, key, value } of entries.values()) {
     const held = await getEntry(session, holding.nameOf(path), key);
     if (held === value) continue;
-    return { object: "map", text: `map ${path}: ${key} is ${held ?? "absent"}, not ${value ?? "absent"}` };
+    const how = held === undefined ? "is absent" : value === undefined ? "is still there" : "has another value";
+    return { object: "map", text: `map ${path}: ${shortened(key)} ${how}` };
   }
   if (maps.size === 0) return undefined;
   const lines = (await session.command("show map")).text.split("\n");
@@ -178,6 +179,10 @@ async function listDifference(
   }
   return undefined;
 }
+
+const LONGEST_KEY = 120;
+
+const shortened = (key: string): string => (key.length > LONGEST_KEY ? `${key.slice(0, LONGEST_KEY)}…` : key);
 
 /** SHA-1 of each certificate as HAProxy shows it. */
 function fingerprints(pem: Buffer): string[] {

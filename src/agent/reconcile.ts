@@ -46,8 +46,8 @@ export async function reconcile(holding: Holding): Promise<boolean> {
     entries.flatMap((entry) => entry.ops),
   );
   if (difference === undefined) return false;
-  holding.note({ what: "divergence", object: difference.object });
-  return owe(holding, difference.text);
+  holding.note({ what: "divergence", ...difference });
+  return owe(holding, `the worker was read back: ${difference.text}`);
 }
 
 function owe(holding: Holding, reason: string): boolean {

@@ -1,7 +1,9 @@
 /** The slow half of a deletion: servers and backends that take no traffic any more leave the worker. */
-import { RuntimeSession, removeBackend, removeServer } from "../haproxy/index.ts";
+import { type Removal, RuntimeSession, removeBackend, removeServer } from "../haproxy/index.ts";
 import type { Op } from "../plan/ops.ts";
+import { LIMITS } from "./api.ts";
 import type { Holding } from "./holding.ts";
+import { beyondPending, isBeyond, type Pending } from "./pending.ts";
 
 /** All that waits is tried at once; then each waits in turn for its requests, each no longer than this in all. */
 const GRACE_MS = 10_000;
@@ -48,11 +50,75 @@ export async function removePending(holding: Holding, cut: boolean, signal: Abor
 }
 
 /** What this worker will never remove stays out of traffic until the next reload; asking again is of no use. */
-function note(holding: Holding, name: string, removal: "gone" | "busy" | "refused"): void {
+function note(holding: Holding, name: string, removal: Removal): void {
   if (removal === "busy") return;
   holding.append({ type: "deleted", seq: holding.number(), names: [name] });
   const kind = name.includes("/") ? "server" : "backend";
   holding.note({ what: "removal", kind, outcome: removal === "gone" ? "done" : "abandoned", count: 1 });
+}
+
+/** Names that left the worker before they were waited for. */
+export function noteRemoved(holding: Holding, names: readonly string[]): void {
+  if (names.length === 0) return;
+  holding.append({ type: "deleted", seq: holding.number(), names });
+  const servers = names.filter((name) => name.includes("/")).length;
+  for (const [kind, count] of [["server", servers] as const, ["backend", names.length - servers] as const])
+    if (count > 0) holding.note({ what: "removal", kind, outcome: "done", count });
+}
+
+export interface Room {
+  readonly removed: readonly string[];
+  /** Why the operations' set cannot be left at that: even so more would wait than may. */
+  readonly lack?: string;
+}
+
+const NOTHING: Room = { removed: [] };
+
+/**
+ * Operations that take more out of traffic than may wait for its last requests: what no request holds leaves at once, until the
+ * rest is no more than may. Nothing of it is in the lists yet.
+ */
+export async function makeRoom(holding: Holding, ops: readonly Op[]): Promise<Room> {
+  const { model } = holding;
+  const after = beyondPending(model, ops);
+  if (after === undefined) return NOTHING;
+  const { pendingServers: servers, pendingBackends: backends } = after;
+  const removed: string[] = [];
+  let busyServers = model.pendingServers.size;
+  let busyBackends = model.pendingBackends.size;
+  const session = await RuntimeSession.connect(holding.options.workerSocket);
+  const remove = async (names: Set<string>, name: string, ask: Promise<Removal>): Promise<boolean> => {
+    if ((await ask) === "busy") return false;
+    names.delete(name);
+    removed.push(name);
+    return true;
+  };
+  try {
+    for (const backend of Array.from(backends)) {
+      if (backends.size <= LIMITS.pendingBackendDeletes || busyBackends > LIMITS.pendingBackendDeletes) break;
+      if (model.pendingBackends.has(backend)) continue;
+      for (const server of Array.from(servers).filter((name) => name.startsWith(`${backend}/`)))
+        await remove(servers, server, removeServer(session, server, QUICK_MS, false));
+      if (!(await remove(backends, backend, removeBackend(session, backend, QUICK_MS)))) busyBackends += 1;
+    }
+    for (const server of Array.from(servers)) {
+      if (servers.size <= LIMITS.pendingServerDeletes || busyServers > LIMITS.pendingServerDeletes) break;
+      if (model.pendingServers.has(server)) continue;
+      if (!(await remove(servers, server, removeServer(session, server, QUICK_MS, false)))) busyServers += 1;
+    }
+  } finally {
+    session.close();
+  }
+  return isBeyond(after) ? { removed, lack: tellLack(after) } : { removed };
+}
+
+function tellLack({ pendingServers, pendingBackends }: Pending): string {
+  const [most, what] =
+    pendingServers.size > LIMITS.pendingServerDeletes
+      ? [LIMITS.pendingServerDeletes, "servers"]
+      : [LIMITS.pendingBackendDeletes, "backends"];
+  const count = what === "servers" ? pendingServers.size : pendingBackends.size;
+  return `${count} ${what} would wait for their last requests, and no more than ${most} may`;
 }
 
 /** A name that waits for removal is about to be used again: the old object goes now, its last requests are cut. */

@@ -1,13 +1,14 @@
 /** One apply request from its arrival to its answer, and the answers' texts. */
 import type { OpOutcome, ReloadVerdict, WorkerInfo } from "../haproxy/index.ts";
 import type { Op } from "../plan/ops.ts";
-import type { AgentState, AppliedMode, ApplyResult, HaproxyIdentity, Manifest } from "./api.ts";
+import type { AgentState, AppliedMode, ApplyResult, HaproxyIdentity, Manifest, OwnReload } from "./api.ts";
 import { API_VERSION, PLAN_SCHEMA_VERSION } from "./api.ts";
 import type { Way } from "./fence.ts";
 import type { Holding } from "./holding.ts";
 import { inventoryView } from "./inventory.ts";
 import type { EntryRecord } from "./journal.ts";
 import type { Refusal } from "./known-bad.ts";
+import { ownReason } from "./model.ts";
 import { identitiesOf } from "./proofs.ts";
 import { AGENT_OPS_30, agentOpsBeside, FEATURES } from "./capabilities.ts";
 import type { Part, StagedSet } from "./staging.ts";
@@ -31,6 +32,10 @@ export interface Ticket {
   entry?: EntryRecord;
   /** Why a reload follows though no operation was refused. */
   failure?: string;
+  /** Why a reload follows though every operation was taken. */
+  limit?: string;
+  /** What has left the worker already, of that which the operations take out of traffic. */
+  removed?: readonly string[];
   /** The set is in the model already (an operation was refused, a reload follows). */
   taken?: boolean;
   ops: readonly Op[];
@@ -80,6 +85,9 @@ export function resultOf(
   };
   if (error !== undefined) result.error = error;
   if (ticket.failure !== undefined) result.failure = ticket.failure;
+  if (ticket.limit !== undefined) result.limit = ticket.limit;
+  const owed = mode === "scheduled" ? ownReason(model) : undefined;
+  if (owed !== undefined) result.reload_owed = owed;
   const info = holding.session?.info;
   if (info !== undefined) result.haproxy = haproxyIdentity(info);
   if (ticket.verdict !== undefined) {
@@ -108,6 +116,7 @@ export interface StateExtras {
   readonly planStored: boolean;
   readonly violation: string | undefined;
   readonly reloadPendingAt: number | undefined;
+  readonly ownReload: OwnReload | undefined;
 }
 
 export function stateOf(holding: Holding, extras: StateExtras): AgentState {
@@ -134,6 +143,9 @@ export function stateOf(holding: Holding, extras: StateExtras): AgentState {
   };
   if (extras.appliedPlan !== undefined) state.applied_plan = extras.appliedPlan.toString("base64");
   if (extras.reloadPendingAt !== undefined) state.reload_pending_at = new Date(extras.reloadPendingAt).toISOString();
+  const owed = ownReason(model);
+  if (owed !== undefined) state.reload_owed = owed;
+  if (extras.ownReload !== undefined) state.own_reload = extras.ownReload;
   if (holding.lastApply !== undefined) state.last_apply = holding.lastApply;
   if (extras.violation !== undefined) state.invariant_violation = extras.violation;
   return state;

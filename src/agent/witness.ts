@@ -36,6 +36,11 @@ export class Witness {
       this.broken = note.invariant;
       this.#log.error({ invariant: note.invariant }, "the agent broke a rule of its own");
     }
+    if (note.what === "divergence")
+      this.#log.warn(
+        { object: note.object, difference: note.text },
+        "the worker is not what its operations were to make of it: a reload follows",
+      );
     this.#early?.push(note);
     this.#metrics?.note(note);
   }

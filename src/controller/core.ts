@@ -120,7 +120,8 @@ export function createController(ports: ControllerPorts): ControllerCore {
     onApply: (record) => {
       records.noteApply(record);
       publishing.noteApply(record);
-      observation.applied(record);
+      if (record.isOwn === true) observation.reloadedItself(record.pod);
+      else observation.applied(record);
       logApply(log, record);
     },
   });
@@ -332,7 +333,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
   };
 }
 
-function logApply(log: Log, { pod, planId, mode, ok, reasons, message, tookMs }: ApplyRecord): void {
+function logApply(log: Log, { pod, planId, mode, ok, isOwn, reasons, message, tookMs }: ApplyRecord): void {
   const fields = {
     pod,
     plan: planId.slice(0, 12),
@@ -340,6 +341,7 @@ function logApply(log: Log, { pod, planId, mode, ok, reasons, message, tookMs }:
     ms: Math.round(tookMs),
     ...(reasons.length > 0 && { reasons }),
   };
-  if (ok) log.info(fields, "Applied");
+  if (isOwn === true) log.warn(fields, "An agent reloaded HAProxy by itself");
+  else if (ok) log.info(fields, "Applied");
   else log.warn({ ...fields, message }, "Apply refused");
 }

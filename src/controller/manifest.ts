@@ -6,7 +6,7 @@ import type { DiffOptions, LoadedFiles } from "../plan/index.ts";
 import type { Op } from "../plan/ops.ts";
 import type { Block, PlanDiff, PlanFile, RenderPlan } from "../plan/types.ts";
 import type { ApplyPart } from "./agent-port.ts";
-import { tellReasons } from "./reload-ledger.ts";
+import { agentReload, tellReasons } from "./reload-ledger.ts";
 
 /** Operations of one deployment; more are quicker by a reload. */
 export const MAX_OPS = LIMITS.opsPerBatch * LIMITS.opBatches;
@@ -20,6 +20,8 @@ export interface PodState {
   /** Proofs beside the ids of the applied plan, of the worker's and of the last good one; "" where the agent gave none. */
   readonly proofs: { readonly applied: string; readonly workerOps: string; readonly lastGood: string };
   readonly token: Token;
+  /** Why the agent owes a reload that no apply asked for; "" = it owes none. */
+  readonly owed: string;
   readonly blobStored: boolean;
   readonly haproxyVersion: string;
   readonly agentOps: AgentState["agent_ops"];
@@ -83,6 +85,7 @@ export function podStateOf(state: AgentState): PodState {
     lastGood: state.lkg_plan_id,
     proofs: proofsOf(state),
     token: state.applied_token,
+    owed: state.reload_owed ?? "",
     blobStored: state.applied_plan_stored,
     haproxyVersion: state.haproxy?.version ?? "",
     agentOps: state.agent_ops,
@@ -174,7 +177,8 @@ export function deltaDelivery(plan: RenderPlan, baseline: RenderPlan, pod: PodSt
     parts.push({ path: file.path, bytes: cuts.flatMap(({ insert }) => bytesOf(insert)) });
   }
   // A worker whose operations are not the applied plan's waits for a reload, or had one refused: only a reload makes it right.
-  const worker = pod.workerOps === pod.applied ? [] : [WORKER_BEHIND];
+  const behind = pod.owed === "" ? WORKER_BEHIND : agentReload(pod.owed);
+  const worker = pod.workerOps === pod.applied ? [] : [behind];
   const reload = diff.verdict === "reload" || worker.length > 0;
   // Where the reload has to wait for its interval, endpoints do not wait for it; what the worker has must be known, though.
   const inPlace = reload && pod.workerOps !== "" && diff.inPlaceOps.length <= LIMITS.opsPerBatch ? diff.inPlaceOps : [];

@@ -100,6 +100,10 @@ export class Observation {
     this.lastApplies.set(note.pod, { mode: note.mode, ok: note.ok, tookMs: note.tookMs, at: this.#wallClock() });
   }
 
+  reloadedItself(pod: string): void {
+    this.metrics.reloadedItself(pod);
+  }
+
   /** Pods that are gone are forgotten. */
   follow(pods: readonly { readonly id: string }[]): void {
     const known = new Set(pods.map(({ id }) => id));

@@ -1,5 +1,5 @@
 /** The controller's side of each pod: one connection, what the pod said last, and the requests that `podApply` asks for. */
-import type { AgentState, ApplyResult, Manifest, Token } from "../agent/api.ts";
+import type { AgentState, ApplyResult, Manifest, OwnReload, Token } from "../agent/api.ts";
 import { ControllerError } from "../errors.ts";
 import { agentVersion, decodePlan, encodePlan, REFUSED_PLAN, UNKNOWN_BASELINE, WHOLE_SET } from "../plan/index.ts";
 import type { RenderPlan } from "../plan/types.ts";
@@ -18,7 +18,7 @@ import {
 } from "./manifest.ts";
 import type { Delivery, PodState } from "./manifest.ts";
 import type { PlanShelf } from "./plan-shelf.ts";
-import { agentReasons, tellReasons } from "./reload-ledger.ts";
+import { agentReasons, agentReload, tellReasons } from "./reload-ledger.ts";
 
 export interface ApplyRecord {
   readonly pod: string;
@@ -29,6 +29,8 @@ export interface ApplyRecord {
   readonly reasons: readonly string[];
   readonly tookMs: number;
   readonly message: string;
+  /** No apply, but a reload that the agent asked for by itself, as it told afterwards. */
+  readonly isOwn?: boolean;
   /** When the reload that this waits for is due (RFC 3339); absent where none was put off. */
   readonly reloadDue?: string;
 }
@@ -51,6 +53,8 @@ interface Session {
   readonly pod: PodRef;
   readonly port: AgentPort;
   state: PodState | undefined;
+  /** When the agent last reloaded by itself; "" = never, undefined = it was not asked yet. */
+  heardReload: string | undefined;
 }
 
 export interface PodView {
@@ -86,7 +90,12 @@ export class PodSessions {
     }
     for (const pod of pods) {
       if (this.#sessions.has(pod.id)) continue;
-      this.#sessions.set(pod.id, { pod, port: this.#deps.connect(pod.address), state: undefined });
+      this.#sessions.set(pod.id, {
+        pod,
+        port: this.#deps.connect(pod.address),
+        state: undefined,
+        heardReload: undefined,
+      });
     }
   }
 
@@ -111,8 +120,7 @@ export class PodSessions {
 
   async readState(podId: string, verify: boolean, signal: AbortSignal): Promise<KnownState> {
     const session = this.#session(podId);
-    const state = podStateOf(await session.port.state({ verify, plan: false }, signal));
-    this.#learn(session, state);
+    const state = await this.#read(session, verify, signal);
     return known(state, verify && this.#drifted(state));
   }
 
@@ -123,8 +131,7 @@ export class PodSessions {
     // A reload that was put off may have come meanwhile: who does not look would ask for one more.
     let { state } = session;
     if (state === undefined || state.workerOps !== state.applied) {
-      state = podStateOf(await session.port.state({ verify: false, plan: false }, signal));
-      this.#learn(session, state);
+      state = await this.#read(session, false, signal);
     }
     if (this.#isTaken(state.token)) return { kind: "deposed", epoch: state.token.leader_epoch + 1 };
     this.#deps.shelf.hold(`sending:${podId}`, planId);
@@ -199,6 +206,33 @@ export class PodSessions {
     const sessions = [...this.#sessions.values()];
     this.#sessions.clear();
     await Promise.all(sessions.map((session) => session.port.close()));
+  }
+
+  async #read(session: Session, verify: boolean, signal: AbortSignal): Promise<PodState> {
+    const told = await session.port.state({ verify, plan: false }, signal);
+    const state = podStateOf(told);
+    this.#learn(session, state);
+    this.#hear(session, told.own_reload);
+    return state;
+  }
+
+  /** A reload that nobody here asked for, heard of for the first time; its reason. What was before us another has told. */
+  #hear(session: Session, reload: OwnReload | undefined): readonly string[] {
+    const before = session.heardReload;
+    session.heardReload = reload?.at ?? before ?? "";
+    if (reload === undefined || before === undefined || before === reload.at) return [];
+    const reasons = tellReasons([agentReload(reload.reason)]);
+    this.#deps.onApply({
+      pod: session.pod.id,
+      planId: reload.plan_id,
+      mode: reload.ok ? "reload" : "rejected",
+      ok: reload.ok,
+      isOwn: true,
+      reasons,
+      message: reload.ok ? "" : "HAProxy refused the set",
+      tookMs: 0,
+    });
+    return reasons;
   }
 
   #session(podId: string): Session {
@@ -282,6 +316,7 @@ export class PodSessions {
       return { kind: "answer", reply: { kind: conflict.reason === "unknown_baseline" ? "baseline_unknown" : "moved" } };
     }
     const { result } = answer;
+    const heard = result.own_reload === undefined ? [] : this.#hear(session, result.own_reload);
     this.#served = this.#deps.epoch();
     this.#learn(session, afterApply(session.state, result));
     const message = result.ok ? "" : refusal(result);
@@ -290,10 +325,12 @@ export class PodSessions {
       planId: manifest.plan_id,
       mode: result.mode,
       ok: result.ok,
-      reasons:
-        reasons.length === 0 && (result.mode === "reload" || result.mode === "scheduled")
+      reasons: [
+        ...heard,
+        ...(reasons.length === 0 && (result.mode === "reload" || result.mode === "scheduled")
           ? tellReasons(agentReasons(result, operationsOf(manifest), this.#deps.shelf.get(manifest.plan_id)))
-          : reasons,
+          : reasons),
+      ],
       message,
       tookMs: this.#deps.now() - started,
       ...(result.reload?.scheduled_at !== undefined && { reloadDue: result.reload.scheduled_at }),
@@ -335,6 +372,7 @@ function afterApply(before: PodState | undefined, result: ApplyResult): PodState
     lastGood: result.lkg_plan_id,
     proofs: proofsOf(result),
     token: result.applied_token,
+    owed: result.reload_owed ?? "",
     blobStored: before.blobStored && !moved,
     haproxyVersion: result.haproxy?.version ?? before.haproxyVersion,
     files: moved ? undefined : before.files,

@@ -236,6 +236,11 @@ export class Records {
 
   noteApply(record: ApplyRecord): void {
     const { counters } = this;
+    if (record.isOwn === true) {
+      counters.reloads += 1;
+      if (record.ok) this.#tellReload(record);
+      return;
+    }
     counters.applies += 1;
     counters.appliesByMode[record.mode] = (counters.appliesByMode[record.mode] ?? 0) + 1;
     if (!record.ok) counters.appliesRefused += 1;

@@ -6,9 +6,13 @@ import type { RenderPlan } from "../plan/types.ts";
 
 export const tellReasons = (reasons: readonly ReloadReason[]): readonly string[] => reasons.map(tellReason);
 
+/** What the agent reloads, or owes a reload, though no apply asked for it. */
+export const agentReload = (reason: string): ReloadReason =>
+  reloadReason("worker-other", `the agent makes the worker what it is to be: ${reason}`);
+
 /** Why the agent reloads what was to go without. */
 export function agentReasons(
-  { op_results: results, failure }: ApplyResult,
+  { op_results: results, failure, limit, reload_owed: owed }: ApplyResult,
   ops: readonly Op[],
   plan: RenderPlan | undefined,
 ): readonly ReloadReason[] {
@@ -24,8 +28,10 @@ export function agentReasons(
       ),
     ];
   }
-  if (failure === undefined) return [];
-  return [reloadReason("operation-failed", `the agent could not finish without a reload: ${failure}`)];
+  if (limit !== undefined) return [reloadReason("many-removals", limit)];
+  if (failure !== undefined)
+    return [reloadReason("operation-failed", `the agent could not finish without a reload: ${failure}`)];
+  return owed === undefined ? [] : [agentReload(owed)];
 }
 
 /** What an operation is about, and whose that is. */

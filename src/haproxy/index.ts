@@ -24,6 +24,6 @@ export { pemBlocks } from "./runtime-certs.ts";
 export { getEntry, parseMapFile } from "./runtime-maps.ts";
 export { runOps } from "./runtime-ops.ts";
 export type { OpOutcome } from "./runtime-protocol.ts";
-export { removeBackend, removeServer } from "./runtime-removal.ts";
+export { type Removal, removeBackend, removeServer } from "./runtime-removal.ts";
 export { readServers, type ServerRow } from "./runtime-servers.ts";
 export { RuntimeSession, sameWorker, type WorkerIdentity, type WorkerInfo } from "./runtime.ts";

@@ -90,6 +90,11 @@ export class ControllerMetrics {
         "haptic_haproxy_reloads_total",
         "Applies that reloaded an HAProxy, or had the agent schedule it",
       ),
+      ownReloads: counter(
+        "haptic_haproxy_own_reloads_total",
+        "Reloads that a pod's agent asked for by itself, as HAProxy was not what it was to be",
+        ["pod"],
+      ),
       applies: counter("haptic_deploy_apply_total", "Applies that a pod's agent took, by how", ["pod", "mode"]),
       appliesRejected: counter("haptic_apply_rejected_total", "Applies that a pod's agent refused", ["pod"]),
       podsRejected: counter("haptic_haproxy_pods_rejected_total", "Candidates that are no HAProxy pods to deploy to", [
@@ -343,6 +348,10 @@ export class ControllerMetrics {
     if (!ok) return this.#counters.appliesRejected.inc({ pod: name });
     this.#counters.applies.inc({ pod: name, mode });
     if (mode === "reload" || mode === "scheduled") this.#counters.reloads.inc();
+  }
+
+  reloadedItself(pod: string): void {
+    this.#counters.ownReloads.inc({ pod: this.#podNames.get(pod) ?? pod });
   }
 
   checked(tookMs: number): void {

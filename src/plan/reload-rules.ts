@@ -34,8 +34,12 @@ export const RELOAD_RULES = {
     hint: "mend what HAProxy refuses: the configuration's condition Validated says what that is",
   },
   section: {
-    when: "text of a section outside declared backends and profiles (`global`, `frontend`, `listen`, …) changed",
-    hint: "keep what changes often in a map that this section reads, or declare it with planRegistry",
+    when: "text of a `frontend`, a `listen`, or a `backend` that is not declared changed",
+    hint: "keep what changes often in a map that this section reads; declare backends with planRegistry",
+  },
+  "section-fixed": {
+    when: "text of another section (`global`, `defaults`, `userlist`, …) changed",
+    hint: "nothing avoids it: HAProxy reads such a section at a reload only; what backends inherit can be a setting of planRegistry.Profile",
   },
   "section-new": {
     when: "a section comes that planRegistry does not know of",
@@ -99,7 +103,7 @@ export const RELOAD_RULES = {
   },
   "backend-default-server": {
     when: "a backend changes its default-server",
-    hint: "write these keywords on the servers: a new server takes them at run time",
+    hint: "write such keywords on the servers, and give servers with other ones another name: they are added at run time",
   },
   "backend-text": {
     when: "text of a backend beside its servers changed",
@@ -119,7 +123,7 @@ export const RELOAD_RULES = {
   },
   "server-keyword": {
     when: "a new server has a keyword that `add server` does not take on this version",
-    hint: "use keywords that `add server` takes, or put the others into the profile's default-server",
+    hint: "use keywords that `add server` takes on this version, in the profile's default-server, too",
   },
   "server-file": {
     when: "a new server names a certificate, CA file or revocation list that HAProxy has not loaded",
@@ -180,6 +184,14 @@ export const RELOAD_RULES = {
   "agent-operation": {
     when: "the pod's agent does not know an operation",
     hint: "run an agent of the controller's version",
+  },
+  "worker-other": {
+    when: "the agent found HAProxy to be other than its operations were to make it, or does not know what it has read",
+    hint: "let nobody but the agent change HAProxy through its sockets; if nobody does, please report it with this text",
+  },
+  "many-removals": {
+    when: "requests hold more than 1,000 servers or 100 backends that are to go, for longer than a moment",
+    hint: "let fewer go at once, or give the agents a shorter --removal-grace",
   },
   "operation-refused": {
     when: "HAProxy refused an operation, as when somebody else has changed the worker through its socket",

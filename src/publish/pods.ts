@@ -21,6 +21,8 @@ export interface PodApply {
   readonly mode: string;
   readonly ok: boolean;
   readonly reasons: readonly string[];
+  /** No answer to an apply: its agent reloaded by itself. */
+  readonly isOwn?: boolean;
 }
 
 /** What the pod said of itself last; "" = not known. */
@@ -112,6 +114,7 @@ export class PodBook {
   }
 
   answered(apply: PodApply): void {
+    if (apply.isOwn === true) return this.#reloaded(apply);
     if (apply.mode !== "noop") this.#answers.set(apply.pod, apply);
   }
 
@@ -132,6 +135,16 @@ export class PodBook {
     outcome.lastError = undefined;
     outcome.lastErrorAt = undefined;
     outcome.consecutiveErrors = 0;
+  }
+
+  /** The plan stays, but it was loaded once more, for a reason of the agent's. */
+  #reloaded({ pod, mode, ok, reasons }: PodApply): void {
+    const outcome = ok ? this.#of(pod) : undefined;
+    if (outcome === undefined) return;
+    outcome.mode = mode;
+    outcome.reasons = reasons;
+    outcome.lastReloadAt = this.#now();
+    outcome.took = true;
   }
 
   failed(pod: string, message: string): void {
@@ -205,7 +218,7 @@ function entryOf(
   const kept = outcome?.took === true || !isFormer ? undefined : former;
   const sum = checksum(appliedPlanID) ?? (isFormer ? former?.checksum : undefined);
   const mode = kept?.mode ?? (outcome?.mode || (heard === "" ? "" : "noop"));
-  const deployedAt = kept === undefined ? outcome?.deployedAt : kept.deployedAt;
+  const deployedAt = kept?.deployedAt ?? outcome?.deployedAt ?? (isFormer ? former?.deployedAt : undefined);
   const lastReloadAt = outcome?.lastReloadAt ?? former?.lastReloadAt;
   const silent = outcome === undefined ? former : undefined;
   const lastError = outcome === undefined ? silent?.lastError : outcome.lastError;

@@ -1,4 +1,6 @@
 /** What controller and agent agree on beside the operations: batches, proofs, sets that HAProxy refused, what is read back. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { sha256 } from "../../../src/agent/blocks.ts";
@@ -242,6 +244,30 @@ check34("what HAProxy does not hold although it took the operations is found, an
     return ops === applied;
   });
   assert.match(await pod.runtime("get map maps/host.map two.example"), 'value="one"');
+  // Log, state and the next answer name the entry; its values are nobody's affair.
+  const reason = "the worker was read back: map maps/host.map: two.example has another value";
+  const { own_reload: own } = await pod.client.state();
+  assert.equal([own?.reason, own?.ok, own?.plan_id], [reason, true, controller.planId]);
+  hosts["three.example"] = "one";
+  const next = await controller.change(files(), [entry("three.example")]);
+  assert.equal([next.mode, next.own_reload], ["runtime", own]);
+  hosts["four.example"] = "one";
+  assert.is((await controller.change(files(), [entry("four.example")])).own_reload, undefined, "once is enough");
+  const log = readFileSync(join(root, "contract-127.107.16.1.log"), "utf8");
+  assert.match(log, '"difference":"map maps/host.map: two.example has another value"');
+  assert.not.match(log, "nobody");
+});
+
+check34("while a reload that nobody asked for is owed, the state and a set that waits for it say why", async () => {
+  const { pod, controller, hosts, files } = await start("3.4", "127.107.18.1", 60_000);
+  await pod.runtime("add map maps/host.map two.example nobody");
+  hosts["two.example"] = "one";
+  assert.is((await controller.change(files(), [entry("two.example")])).mode, "runtime");
+  await until("it was read back", async () => (await pod.client.state()).reload_owed !== undefined);
+  const reason = "the worker was read back: map maps/host.map: two.example has another value";
+  assert.is((await pod.client.state()).reload_owed, reason);
+  const next = await controller.change(files("# another text\n"), []);
+  assert.equal([next.mode, next.reload_owed], ["scheduled", reason]);
 });
 
 check34("what a worker took is not asked of the one that was loaded after it", async () => {

@@ -38,6 +38,7 @@ const podAt = (plan: RenderPlan, more: Partial<PodState> = {}): PodState => ({
   workerOps: plan.id,
   lastGood: "",
   token,
+  owed: "",
   blobStored: true,
   haproxyVersion: "3.4.7",
   agentOps: [],

@@ -84,8 +84,8 @@ test("the agent's figures are read when somebody asks, and what it does is count
   figures.note({ what: "rollback" });
   figures.note({ what: "operation refused", kind: "server_add" });
   figures.note({ what: "removal", kind: "server", outcome: "deferred", count: 2 });
-  figures.note({ what: "divergence", object: "map" });
-  figures.note({ what: "divergence", object: "server" });
+  figures.note({ what: "divergence", object: "map", text: "" });
+  figures.note({ what: "divergence", object: "server", text: "" });
   figures.note({ what: "broken", invariant: "noop_runs_no_ops" });
   const lines = (await figures.registry.metrics()).split("\n");
   for (const line of [

@@ -36,6 +36,20 @@ test("an apply is told with its mode, its reasons, its plan and its time", () =>
   ]);
 });
 
+test("a reload that the agent asked for by itself takes the place of how the plan came, with its reason", () => {
+  const made = book("a");
+  made.answered({ pod: pod("a").id, planId: "p1", mode: "runtime", ok: true, reasons: [] });
+  made.applied(pod("a").id, "p1", "runtime");
+  const own = { pod: pod("a").id, planId: "p1", isOwn: true };
+  made.answered({ ...own, mode: "rejected", ok: false, reasons: ["refused"] });
+  assert.equal(entries(made)[0]?.mode, "runtime");
+  made.answered({ ...own, mode: "reload", ok: true, reasons: ["the worker was read back"] });
+  made.applied(pod("a").id, "p1", "noop");
+  const [entry] = entries(made);
+  assert.equal([entry?.mode, entry?.reasons, entry?.lastReloadAt], ["reload", ["the worker was read back"], NOW]);
+  assert.equal([entry?.appliedPlanID, entry?.deployedAt], ["p1", NOW]);
+});
+
 test("what the pod said of itself last counts more than what it was sent", () => {
   const made = book("a");
   made.applied(pod("a").id, "p2", "scheduled");
