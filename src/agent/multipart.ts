@@ -233,7 +233,9 @@ function readWhole(request: IncomingMessage, size: number): Promise<Buffer> {
     });
     request.on("end", whole);
     request.on("error", reject);
-    request.on("close", () => reject(new AgentRequestError("the connection ended before the body did")));
+    request.on("close", () => {
+      if (left > 0) reject(new AgentRequestError("the connection ended before the body did"));
+    });
   });
 }
 

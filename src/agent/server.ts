@@ -87,10 +87,11 @@ export function answerOf(error: unknown): Answer {
 }
 
 export function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
-  const body = Buffer.from(`${JSON.stringify(answer.body)}\n`);
+  // As text it leaves together with its head, in one write.
+  const body = `${JSON.stringify(answer.body)}\n`;
   const headers: Record<string, string | number> = {
     "content-type": "application/json",
-    "content-length": body.length,
+    "content-length": Buffer.byteLength(body),
   };
   // The rest of a refused body is read and dropped, so that the client sees the answer; not without an end, though.
   if (answer.status === 413) headers["connection"] = "close";

@@ -11,6 +11,10 @@ type Test = (text: string) => boolean;
 const cache = new Map<string, Test>();
 const CACHE_SIZE = 500;
 const LONGEST = 4096;
+/** Answers that a pattern remembers: the components of one object ask the same of its names and addresses, right after each other. */
+const REMEMBERED = 32;
+/** Longest text whose answer is remembered, in characters. */
+const REMEMBERED_TEXT = 256;
 
 /** A test for an RE2 pattern. Literal text with optional anchors needs no engine. */
 export function regexTest(pattern: string): Test {
@@ -33,7 +37,22 @@ function makeTest(pattern: string): Test {
     return (text) => text.includes(literal);
   }
   const compiled = compiledRegex(pattern);
-  return (text) => compiled.matcher(text).find();
+  return remembering((text) => compiled.matcher(text).find());
+}
+
+/** The test with its last answers at hand: the engine takes microseconds, and many times that when its code has left the caches. */
+function remembering(test: Test): Test {
+  const answers = new Map<string, boolean>();
+  return (text) => {
+    if (text.length > REMEMBERED_TEXT) return test(text);
+    let answer = answers.get(text);
+    if (answer === undefined) {
+      answer = test(text);
+      if (answers.size >= REMEMBERED) answers.delete(answers.keys().next().value!);
+      answers.set(text, answer);
+    }
+    return answer;
+  };
 }
 
 /** An RE2 pattern, compiled; a fault for a bad one. */
