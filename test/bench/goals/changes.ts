@@ -9,15 +9,19 @@ import {
   ingressOf,
   serviceOf,
   sliceOf,
+  STRUCTURE_HOST,
+  structureOf,
 } from "./objects.ts";
 import type { Floor, Rig } from "./rig.ts";
 
-export type Goal = "G1" | "G2" | "G3";
+/** Changes at run time, and one that needs a reload. */
+export type Goal = "G1" | "G2" | "G3" | "G4";
 
 export const TITLES: Readonly<Record<Goal, string>> = {
   G1: "one changed endpoint, watch bytes to the new pod's answer",
   G2: "one new host on an existing Service, watch bytes to its answer",
   G3: "one new host with a new backend, watch bytes to its answer",
+  G4: "one changed line of a frontend, watch bytes to its answer by a new worker",
 };
 
 /** Services whose one endpoint is replaced again and again. */
@@ -45,6 +49,15 @@ const firstEndpoint = (probe: number): Endpoint => ({
   pod: `probe-${probe}-first`,
 });
 
+interface Change {
+  readonly number: number;
+  readonly name: string;
+  readonly probe: number;
+  readonly existing: string;
+  readonly endpoint: Endpoint;
+  readonly after: number;
+}
+
 export class Changes {
   readonly #rig: Rig;
   readonly #floor: Floor;
@@ -62,6 +75,7 @@ export class Changes {
 
   /** Milliseconds from the bytes of the change on the controller's socket to the first answer that shows it. */
   async product(goal: Goal): Promise<number> {
+    if (goal === "G4") return this.#structure();
     const { name, probe, existing, endpoint, after } = this.#next("p");
     if (goal === "G3") {
       await this.#rig.order({ do: "put", objects: [serviceOf(name), sliceOf(name, [endpoint])] });
@@ -80,6 +94,7 @@ export class Changes {
 
   /** The same with nothing between socket and HAProxy but one POST. */
   async floor(goal: Goal): Promise<number> {
+    if (goal === "G4") return this.#floorStructure();
     const { name, probe, existing, endpoint, after } = this.#next("f");
     const { profile, map } = this.#floor;
     const at = `${endpoint.address}:${BACKEND_PORT}`;
@@ -113,15 +128,32 @@ export class Changes {
     return (await answered) - sent;
   }
 
+  async #structure(): Promise<number> {
+    const { number, after } = this.#next("p");
+    const answered = this.#rig.poller.until(STRUCTURE_HOST, `x-structure: ${number}\r\n`, LIMIT_MS);
+    const mark = `"version":"${number}"`;
+    const at = await this.#rig.order({ do: "put", objects: [structureOf(number)], mark, after });
+    if (at === 0) throw new Error(`nobody watched ${mark}`);
+    return (await answered) - at;
+  }
+
+  async #floorStructure(): Promise<number> {
+    const { number, after } = this.#next("f");
+    const answered = this.#rig.floorPoller.until(STRUCTURE_HOST, `x-structure: ${number}\r\n`, LIMIT_MS);
+    const sent = await this.#rig.order({ do: "line", text: `structure ${number}\n`, after });
+    return (await answered) - sent;
+  }
+
   /**
    * `after`: how long the client asks already when the change comes. The client's questions are 1 to 2 ms apart: at a fixed
    * distance from the first one all changes of one kind would wait equally long for the next.
    */
-  #next(side: "p" | "f"): { name: string; probe: number; existing: string; endpoint: Endpoint; after: number } {
+  #next(side: "p" | "f"): Change {
     this.#number += 1;
     const number = this.#number;
     const name = `new-${side}-${number}`;
     return {
+      number,
       name,
       probe: number % PROBES,
       // Not a probe: the hosts that name it would add up, and each is looked at again when its endpoint changes.

@@ -1,19 +1,48 @@
-/** The floor's stand-in for an agent: takes runtime commands over the agent's TLS, sends them to HAProxy, answers. No files. */
-import { readFileSync } from "node:fs";
+/**
+ * The floor's stand-in for an agent: takes runtime commands over the agent's TLS, sends them to HAProxy, answers. No files. The word
+ * `structure N` makes it write its configuration with that number and reload HAProxy.
+ */
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import { join } from "node:path";
+import { masterReload } from "../../../src/haproxy/index.ts";
 import { RuntimeSession } from "../../../src/haproxy/runtime.ts";
+
+const STRUCTURE = "structure ";
+const RELOAD_MS = 30_000;
 
 export interface FloorAgentSettings {
   readonly host: string;
   readonly port: number;
   readonly tlsFolder: string;
   readonly workerSocket: string;
+  readonly masterSocket: string;
+  readonly configFile: string;
 }
 
-const { host, port, tlsFolder, workerSocket } = JSON.parse(process.argv[2]!) as FloorAgentSettings;
+const settings = JSON.parse(process.argv[2]!) as FloorAgentSettings;
+const { host, port, tlsFolder, workerSocket } = settings;
 const read = (name: string): Buffer => readFileSync(join(tlsFolder, name));
-const session = await RuntimeSession.connect(workerSocket);
+let session = await RuntimeSession.connect(workerSocket);
+let config: readonly [before: string, after: string] | undefined;
+
+async function restructure(version: string): Promise<string> {
+  if (config === undefined) {
+    const [before = "", after = ""] = readFileSync(settings.configFile, "utf8").split(/(?<=hdr x-structure ")\d+(?=")/);
+    config = [before, after];
+  }
+  writeFileSync(`${settings.configFile}.new`, config.join(version));
+  renameSync(`${settings.configFile}.new`, settings.configFile);
+  const { output } = await masterReload(settings.masterSocket, RELOAD_MS);
+  session.close();
+  session = await RuntimeSession.connect(workerSocket);
+  return output;
+}
+
+async function obey(text: string): Promise<readonly string[]> {
+  if (text.startsWith(STRUCTURE)) return [await restructure(text.slice(STRUCTURE.length))];
+  return (await session.batch(text.split(";"))).map((reply) => reply.text);
+}
 
 const server = createServer(
   {
@@ -30,8 +59,7 @@ const server = createServer(
     let text = "";
     request.setEncoding("utf8").on("data", (part: string) => (text += part));
     request.on("end", async () => {
-      const replies = await session.batch(text.trim().split(";"));
-      const body = JSON.stringify(replies.map((reply) => reply.text));
+      const body = JSON.stringify(await obey(text.trim()));
       response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) });
       response.end(body);
     });

@@ -1,6 +1,6 @@
 /**
- * The goals that need the whole product: G1, G2 and G3 (a change from its watch bytes to the first answer that shows it),
- * each beside its floor; start, memory and the controller's longest stall. docs/performance.md says how to read it.
+ * The goals that need the whole product: G1 to G4 (a change from its watch bytes to the first answer that shows it), each beside
+ * its floor; start, memory and the controller's longest stall. docs/performance.md says how to read it.
  */
 // runner: limit 3000 s
 // runner: quick
@@ -22,7 +22,14 @@ const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? (quick ? 12 : 120));
 const STORM = { perSecond: 1_000, seconds: quick ? 3 : 10 } as const;
 /** Changes of each kind before anything counts. */
 const WARM_UP = quick ? 3 : 20;
-const GOALS = (process.env["BENCH_GOALS"] ?? "G1,G2,G3").split(",") as readonly Goal[];
+const GOALS = (process.env["BENCH_GOALS"] ?? "G1,G2,G3,G4").split(",") as readonly Goal[];
+/** Changes at run time take turns; those by a reload follow, as each makes a new worker. */
+const AT_RUN_TIME = GOALS.filter((goal) => goal !== "G4");
+/** Reloads that count, and before any counts. */
+const RELOADS = quick ? 3 : Number(process.env["BENCH_RELOADS"] ?? 40);
+const RELOADS_BEFORE = quick ? 1 : 3;
+/** Until the agent takes the next reload at once, ms: its interval and what the old worker lived on. */
+const RELOAD_REST = 1_600;
 
 /** File to which a line is added for each change: what its render and its apply took. */
 const trace = process.env["BENCH_TRACE"];
@@ -99,8 +106,8 @@ for (const objects of SIZES) {
       const changes = new Changes(rig, floor, objects);
       // The storm has made the product as warm as a controller is that runs for a while; the floor gets the same grace.
       for (let turn = 0; turn < WARM_UP; turn++) {
-        for (const goal of GOALS) for (let again = 0; again < 5; again++) await changes.floor(goal);
-        for (const goal of GOALS) {
+        for (const goal of AT_RUN_TIME) for (let again = 0; again < 5; again++) await changes.floor(goal);
+        for (const goal of AT_RUN_TIME) {
           await changes.product(goal);
           await rest(200);
         }
@@ -110,7 +117,7 @@ for (const objects of SIZES) {
       const pids = Object.entries(rig.pids);
       const before = pids.map(([, pid]) => processorMs(pid));
       for (let round = 0; round < ROUNDS; round++) {
-        for (const goal of GOALS) {
+        for (const goal of AT_RUN_TIME) {
           const { product, floor: bare } = samples.get(goal)!;
           await rest(between(150, 600));
           product.push(await changes.product(goal));
@@ -120,6 +127,25 @@ for (const objects of SIZES) {
         }
       }
       const after = pids.map(([, pid]) => processorMs(pid));
+      assert.is((await rig.variable<Counters>("counters")).reloads, reloads, "no change needed a reload");
+      await rig.settled();
+      for (const [index, [name, pid]] of pids.entries()) {
+        const spent = after[index]! - before[index]!;
+        if (AT_RUN_TIME.length > 0)
+          single(`processor time of the ${name} a change, ms`, objects, spent / (ROUNDS * AT_RUN_TIME.length));
+        single(`G7 memory of the ${name} after the changes, MiB`, objects, memory(pid, "VmRSS"));
+        single(`G7 peak memory of the ${name}, MiB`, objects, memory(pid, "VmHWM"));
+      }
+      for (let round = GOALS.includes("G4") ? -RELOADS_BEFORE : RELOADS; round < RELOADS; round++) {
+        await rest(RELOAD_REST + between(150, 600));
+        const own = await changes.product("G4");
+        if (trace !== undefined) await rig.trace(trace, { goal: "G4", round, ms: own });
+        await rest(RELOAD_REST + between(150, 600));
+        const least = await changes.floor("G4");
+        if (round < 0) continue;
+        samples.get("G4")!.product.push(own);
+        samples.get("G4")!.floor.push(least);
+      }
       for (const goal of GOALS) {
         const { product, floor: bare } = samples.get(goal)!;
         const [own, least] = [distribution(product), distribution(bare)];
@@ -133,14 +159,6 @@ for (const objects of SIZES) {
           ratioP99: own.p99 / least.p99,
         });
         recordRow({ name: `${goal} floor: ${TITLES[goal]}`, objects, ...least });
-      }
-      assert.is((await rig.variable<Counters>("counters")).reloads, reloads, "no change needed a reload");
-      await rig.settled();
-      for (const [index, [name, pid]] of pids.entries()) {
-        const spent = after[index]! - before[index]!;
-        single(`processor time of the ${name} a change, ms`, objects, spent / (ROUNDS * GOALS.length));
-        single(`G7 memory of the ${name} after the changes, MiB`, objects, memory(pid, "VmRSS"));
-        single(`G7 peak memory of the ${name}, MiB`, objects, memory(pid, "VmHWM"));
       }
     } catch (error) {
       process.stdout.write(`${rig.tail()}\n`);

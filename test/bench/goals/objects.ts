@@ -36,3 +36,12 @@ export const application = (name: string, endpoints: readonly Endpoint[]): objec
   sliceOf(name, endpoints),
   ingressOf(name, name),
 ];
+
+/** Answered by a line of the frontend that {@link structureOf} decides. */
+export const STRUCTURE_HOST = "structure.example.com";
+export const structureOf = (version: number): object => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "structure", namespace: "default" },
+  data: { version: String(version) },
+});

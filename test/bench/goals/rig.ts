@@ -29,7 +29,7 @@ import { monotonic } from "./clock.ts";
 import type { FloorAgentSettings } from "./floor-agent-process.ts";
 import type { FloorRelaySettings } from "./floor-relay-process.ts";
 import type { LoopReport } from "./loop-probe.ts";
-import { BACKEND_PORT } from "./objects.ts";
+import { BACKEND_PORT, STRUCTURE_HOST, structureOf } from "./objects.ts";
 import { Poller } from "./poller.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
@@ -157,8 +157,8 @@ export class Rig {
     const manifests = join(this.#folder, "manifests");
     mkdirSync(manifests);
     cpSync(join(root, "crds"), manifests, { recursive: true });
-    const config = parse(readFileSync(join(root, "examples/ingress/config.yaml"), "utf8")) as object;
-    writeFileSync(join(manifests, "z-config.yaml"), stringify(config));
+    writeFileSync(join(manifests, "z-config.yaml"), stringify(withStructure()));
+    writeFileSync(join(manifests, "structure.yaml"), stringify(structureOf(0)));
     writeFileSync(
       join(manifests, "class.yaml"),
       stringify({
@@ -221,6 +221,8 @@ export class Rig {
       `--tls-dir=${join(this.#folder, "agent-tls")}`,
       `--tls-client-name=${NAMES.controller}`,
       `--metrics-listen=${ADDRESS.pod}:9101`,
+      // The first reload is immediate anyway; a bench of many need not wait five seconds for each.
+      "--reload-interval-min=1s",
     ]);
     await until("the agent listens", () => agentSays(ADDRESS.pod, "/healthz"));
     const prepare = [
@@ -359,7 +361,9 @@ export class Rig {
     const base = join(this.#folder, "floor");
     cpSync(realpathSync(join(this.#folder, "pod", "current")), base, { recursive: true });
     const workerSocket = join(base, "worker.sock");
-    this.#start("floor-haproxy", [this.#haproxy, "-W", "-db", "-f", join(base, "haproxy.cfg")], {
+    const masterSocket = join(base, "master.sock");
+    const configFile = join(base, "haproxy.cfg");
+    this.#start("floor-haproxy", [this.#haproxy, "-W", "-db", "-S", masterSocket, "-f", configFile], {
       HAPTIC_BIND_ADDRESS: ADDRESS.floor,
       HAPTIC_WORKER_SOCKET: workerSocket,
     });
@@ -372,6 +376,8 @@ export class Rig {
       port: PORT.agent,
       tlsFolder: join(this.#folder, "agent-tls"),
       workerSocket,
+      masterSocket,
+      configFile,
     };
     await this.#helper("floor-agent-process.ts", agent);
     const relay: FloorRelaySettings = {
@@ -382,7 +388,7 @@ export class Rig {
       serverName: NAMES.agent,
     };
     await this.#helper("floor-relay-process.ts", relay);
-    const text = readFileSync(join(base, "haproxy.cfg"), "utf8");
+    const text = readFileSync(configFile, "utf8");
     return {
       profile: / from (haptic-be-\S+)/.exec(text)![1]!,
       map: /map_beg\(([^)]+)\)/.exec(text)![1]!,
@@ -401,6 +407,25 @@ export class Rig {
       await gone;
     }
   }
+}
+
+/** The ingress example, and one line of its frontend that a ConfigMap decides: what changes it needs a reload. */
+function withStructure(): object {
+  const config = parse(readFileSync(join(root, "examples/ingress/config.yaml"), "utf8")) as {
+    spec: { watchedResources: Record<string, object>; haproxyConfig: { template: string } };
+  };
+  const { watchedResources, haproxyConfig } = config.spec;
+  watchedResources["structures"] = {
+    apiVersion: "v1",
+    resources: "configmaps",
+    indexBy: ["metadata.name"],
+    debounceInterval: "0",
+  };
+  const place = "    http-request set-header X-Forwarded-Proto http\n";
+  const version = `{{ resources.structures.GetSingle("structure") | dig_string("0", "data", "version") }}`;
+  const line = `    http-request return status 200 hdr x-structure "${version}" if { req.hdr(host) ${STRUCTURE_HOST} }\n`;
+  haproxyConfig.template = haproxyConfig.template.replace(place, place + line);
+  return config;
 }
 
 /** Names that the floor's commands need. */
