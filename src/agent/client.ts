@@ -148,7 +148,7 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
       const reply = await call(
         "PUT",
         `/v1/plan?${search.toString()}`,
-        Buffer.from(blob),
+        Buffer.from(blob.buffer, blob.byteOffset, blob.length),
         "application/octet-stream",
         signal,
       );

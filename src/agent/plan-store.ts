@@ -28,7 +28,7 @@ export class PlanStore {
     const next = `${this.#path}.${this.#stored}.new`;
     await rm(next, { force: true });
     try {
-      await writeFile(next, Buffer.concat([Buffer.from(`${planId}\n`), blob]), { mode: 0o600, flag: "wx" });
+      await writeFile(next, [Buffer.from(`${planId}\n`), blob], { mode: 0o600, flag: "wx" });
       await rename(next, this.#path);
     } catch (error) {
       await rm(next, { force: true }).catch(() => undefined);

@@ -16,7 +16,7 @@ export interface AgentPort {
   /** `verify` re-hashes the pod's files; `plan` asks for the stored plan blob. */
   state(options: { readonly verify: boolean; readonly plan: boolean }, signal: AbortSignal): Promise<AgentState>;
   apply(manifest: Manifest, parts: readonly ApplyPart[], signal: AbortSignal): Promise<ApplyAnswer>;
-  /** false = the pod holds another plan by now. */
+  /** false = the pod holds another plan by now. The blob's memory is used again once this has resolved. */
   storePlan(planId: string, blob: Uint8Array, signal: AbortSignal): Promise<boolean>;
   close(): Promise<void>;
 }

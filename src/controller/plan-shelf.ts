@@ -9,7 +9,7 @@ export class PlanShelf {
   readonly #held = new Map<string, string>();
   readonly #limit: number;
 
-  constructor(limit = 16) {
+  constructor(limit = 4) {
     this.#limit = limit;
   }
 

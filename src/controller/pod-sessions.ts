@@ -71,6 +71,8 @@ export interface PodView {
 export class PodSessions {
   readonly #deps: PodSessionsDeps;
   readonly #sessions = new Map<string, Session>();
+  /** Of the last blob, for the next one: a new one each change would have V8 mark the whole heap every eighth. Nobody reads it any more. */
+  #room: Buffer | undefined;
   /** The last epoch of ours in which an agent took something. */
   #served = 0;
 
@@ -195,10 +197,13 @@ export class PodSessions {
     const session = this.#session(podId);
     const plan = this.#deps.shelf.get(planId);
     if (plan === undefined) return;
-    const blob = await encodePlan(plan, this.#deps.pause);
+    const room = this.#room;
+    this.#room = undefined;
+    const blob = await encodePlan(plan, this.#deps.pause, room);
     signal.throwIfAborted();
     if (blob === undefined) return;
     const stored = await session.port.storePlan(planId, blob, signal);
+    this.#room = Buffer.from(blob.buffer);
     if (stored && session.state?.applied === planId) session.state = { ...session.state, blobStored: true };
   }
 

@@ -33,8 +33,11 @@ interface StoredFile extends Omit<PlanFile, "blocks"> {
   readonly blocks: readonly (readonly [digest: string, size: number])[];
 }
 
-/** Encodes; undefined when the result would be over 8 MiB (the agent then gets none). `pause` is awaited about every 32 frames. */
-export async function encodePlan(plan: RenderPlan, pause: Pause): Promise<Buffer | undefined> {
+/**
+ * Encodes; undefined when the result would be over 8 MiB (the agent then gets none). `pause` is awaited about every 32 frames. Where it fits
+ * into `room`, the result is a part of that.
+ */
+export async function encodePlan(plan: RenderPlan, pause: Pause, room?: Buffer): Promise<Buffer | undefined> {
   const parts: Buffer[] = [MAGIC, Buffer.from(plan.id, "hex")];
   let made = 0;
   const push = async (kind: number, owner: object, content: () => Uint8Array): Promise<void> => {
@@ -79,8 +82,15 @@ export async function encodePlan(plan: RenderPlan, pause: Pause): Promise<Buffer
     ...file,
     blocks: file.blocks.map((block) => [block.digest, block.size]),
   }));
-  const blob = Buffer.concat(parts);
-  return blob.length > MAX_BLOB_BYTES ? undefined : blob;
+  let length = 0;
+  for (const part of parts) length += part.length;
+  if (length > MAX_BLOB_BYTES) return undefined;
+  // Some room to grow, as the next plan does.
+  const whole = room !== undefined && room.length >= length ? room : Buffer.allocUnsafeSlow(length + (length >>> 4));
+  const blob = whole.subarray(0, length);
+  let at = 0;
+  for (const part of parts) at += part.copy(blob, at);
+  return blob;
 }
 
 /** Reads a blob back and proves that it is the plan it says. Throws PlanBlobError. */
