@@ -1,5 +1,5 @@
 /** How `haptic diff` tells what a change asks of HAProxy. */
-import { type Op, tellCause, tellHint } from "../plan/index.ts";
+import { type Op, tellCause, tellHint, tellReason } from "../plan/index.ts";
 import type { PlanDiff, PlanFile } from "../plan/types.ts";
 
 /** The difference for one version of HAProxy. */
@@ -84,7 +84,7 @@ export function diffJson({ haproxy, diff }: VersionDiff): object {
   return {
     haproxy,
     verdict,
-    reasons: reloads,
+    reasons: reloads.map((reason) => ({ ...reason, told: tellReason(reason) })),
     operations: ops,
     inPlaceOperations: verdict === "reload" ? inPlaceOps : [],
     files: { changed: changed.map(fileJson), removed },

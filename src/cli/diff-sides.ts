@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import type { AgentState } from "../agent/api.ts";
 import { type AgentClientOptions, createAgentClient } from "../agent/client.ts";
 import {
-  dataplaneOf,
   type HAProxyTemplateConfig,
   type HAProxyTemplateLibrary,
   judge,
@@ -13,36 +12,15 @@ import {
 } from "../config/index.ts";
 import { type PodState, podStateOf, readResourceSchemas } from "../controller/index.ts";
 import { AgentClientError, KubeError, UsageError } from "../errors.ts";
-import { capabilitiesOf } from "../haproxy/index.ts";
 import type { KubeClient } from "../kube/index.ts";
-import { decodePlan, type RenderPlan } from "../plan/index.ts";
+import { decodePlan } from "../plan/index.ts";
 import { CONFIG_LABEL, PLAN_ANNOTATION } from "../publish/index.ts";
-import { createRenderService } from "../render/index.ts";
-import { createStoreSet, type KubeObject, ObjectStore, type StoreSet } from "../stores/index.ts";
+import { createStoreSet, type KubeObject, ObjectStore } from "../stores/index.ts";
 import type { Schemas } from "../templating/index.ts";
+import { RenderedSide, type Side, SideProblems } from "./diff-rendering.ts";
 import { type Loaded, PODS, podsWatch } from "./loading.ts";
-import { ofConfig, ofTemplate, type ReportedProblem } from "./problems.ts";
+import { ofConfig } from "./problems.ts";
 import { fillStores } from "./resources.ts";
-
-/** One side: how it is called, and what it comes to for a version of HAProxy. */
-export interface Side {
-  readonly name: string;
-  readonly plan: (haproxy: string) => Promise<RenderPlan | undefined>;
-  /** What a reader should know of it. */
-  readonly notes: Set<string>;
-  /** The plan that a cluster has published as the one in force. */
-  readonly published?: string;
-}
-
-/** What is wrong with a side: it has no plan. */
-export class SideProblems extends Error {
-  readonly problems: readonly ReportedProblem[];
-
-  constructor(problems: readonly ReportedProblem[]) {
-    super("a side cannot be rendered");
-    this.problems = problems;
-  }
-}
 
 const API_VERSION = "haproxy-haptic.org/v1alpha1";
 const never = new AbortController().signal;
@@ -50,48 +28,15 @@ const never = new AbortController().signal;
 export function fileSide(name: string, loaded: Loaded, schemas?: Schemas): Side {
   const { config, spec, objects } = loaded;
   const namespace = config.metadata.namespace ?? "default";
-  const { stores, notes } = fillStores({ watches: [...watchSpecs(spec), podsWatch(config)], objects, namespace });
-  return renderedSide(
-    name,
+  const watches = [...watchSpecs(spec), podsWatch(config)];
+  const { stores, notes } = fillStores({ watches, objects, namespace });
+  return new RenderedSide(name, {
     loaded,
+    watches,
     stores,
-    notes.map((note) => `left out: ${note}`),
+    notes: notes.map((note) => `left out: ${note}`),
     schemas,
-  );
-}
-
-function renderedSide(
-  name: string,
-  { config, spec, sources }: Pick<Loaded, "config" | "spec" | "sources">,
-  stores: StoreSet,
-  first: readonly string[],
-  schemas: Schemas | undefined,
-): Side {
-  const notes = new Set(first);
-  const plan = async (haproxy: string): Promise<RenderPlan | undefined> => {
-    const { service, problems } = createRenderService({
-      spec,
-      sources,
-      dataplane: dataplaneOf(config.spec),
-      ...(schemas !== undefined && { schemas }),
-    });
-    if (problems.length > 0) throw new SideProblems(problems.map(ofTemplate));
-    const snapshot = stores.snapshot();
-    const outcome = await service.render(
-      {
-        snapshot,
-        haproxyPods: snapshot.alias(PODS),
-        capabilities: capabilitiesOf(haproxy),
-        renderMode: "reconcile",
-      },
-      never,
-    );
-    for (const { source, id, problem } of outcome.isolated)
-      notes.add(`not rendered: ${source} ${id}: ${problem.message}`);
-    if (outcome.result === undefined) throw new SideProblems(outcome.problems.map(ofTemplate));
-    return outcome.result.plan;
-  };
-  return { name, plan, notes };
+  });
 }
 
 /** The configuration of a cluster and the objects that it watches; each kind is listed once for both sides. */
@@ -127,7 +72,8 @@ export class ClusterSides {
     if (validationStatus === "Invalid")
       side.notes.add(`${side.name} was refused: the cluster still serves the configuration before it`);
     const published = await this.#published(name);
-    return published === undefined ? side : { ...side, published };
+    if (published !== undefined) side.published = published;
+    return side;
   }
 
   /** Id of the plan that the HAProxyCfg of a configuration holds; undefined where there is none, or it may not be read. */
@@ -146,13 +92,14 @@ export class ClusterSides {
   /** What a configuration would come to over the objects of the cluster. */
   async edited(name: string, loaded: Pick<Loaded, "config" | "spec" | "sources">): Promise<Side> {
     const stores = createStoreSet();
-    for (const watch of [...watchSpecs(loaded.spec), podsWatch(loaded.config)]) {
+    const watches = [...watchSpecs(loaded.spec), podsWatch(loaded.config)];
+    for (const watch of watches) {
       const store = new ObjectStore(watch, watch.target.apiVersion);
       stores.attach(watch.alias, store);
       for (const object of await this.#list(watch)) store.upsert(object);
     }
     const { schemas } = await readResourceSchemas(this.#kube, loaded.spec, never);
-    return renderedSide(name, loaded, stores, [], schemas);
+    return new RenderedSide(name, { loaded, watches, stores, schemas });
   }
 
   #list({ alias, target, labelSelector, fieldSelector }: WatchSpec): Promise<readonly KubeObject[]> {
@@ -205,7 +152,7 @@ export async function stateSide(file: string): Promise<PodSide> {
   }
   if (typeof state.applied_plan_id !== "string" || !Array.isArray(state.agent_ops))
     throw new UsageError(`--state: ${file} is not what \`haptic agent state --plan\` prints`);
-  return podSide(`the pod of ${file}`, state as AgentState);
+  return podSide(`the pod of ${file}`, { worker_ops_plan_id: state.applied_plan_id, ...state } as AgentState);
 }
 
 async function podSide(name: string, state: AgentState): Promise<PodSide> {

@@ -4,9 +4,10 @@ import { loadFiles } from "../config/index.ts";
 import { diffOptionsOf, MAX_OPS } from "../controller/index.ts";
 import { UsageError } from "../errors.ts";
 import { createKubeClient, findConnection } from "../kube/index.ts";
-import { diffPlans, type DiffOptions } from "../plan/index.ts";
+import { diffPlans, type DiffOptions, type PlanDiff, type RenderPlan, WORKER_BEHIND } from "../plan/index.ts";
 import { diffJson, diffText, type VersionDiff } from "./diff-report.ts";
-import { agentSide, ClusterSides, fileSide, type PodSide, type Side, SideProblems, stateSide } from "./diff-sides.ts";
+import { type Side, SideProblems } from "./diff-rendering.ts";
+import { agentSide, ClusterSides, fileSide, type PodSide, stateSide } from "./diff-sides.ts";
 import { readWords } from "./flags.ts";
 import { load, type Loaded } from "./loading.ts";
 import { listing, outputForm, printJson, say } from "./problems.ts";
@@ -173,14 +174,22 @@ function versionsOf(flags: Flags, before: Side | PodSide): readonly string[] {
   return wanted ?? own;
 }
 
+/** As the controller would see it: a worker that is behind what its pod was given is reloaded in any case. */
+function diffOf(before: Side | PodSide, now: RenderPlan, old: RenderPlan | undefined, haproxy: string): PlanDiff {
+  const diff = diffPlans(now, old, optionsOf(before, haproxy));
+  if (!("state" in before) || diff.verdict === "noop" || before.state.workerOps === before.state.applied) return diff;
+  return { ...diff, verdict: "reload", reloads: [...diff.reloads, WORKER_BEHIND], ops: [] };
+}
+
 async function compare(flags: Flags, words: readonly string[], json: boolean): Promise<number> {
   const { before, after } = await sidesOf(flags, words);
   const diffs: VersionDiff[] = [];
   const rendered = new Set<string>();
   for (const haproxy of versionsOf(flags, before)) {
-    const [old, now] = [await before.plan(haproxy), await after.plan(haproxy)];
+    const old = await before.plan(haproxy);
+    const now = await after.plan(haproxy, before);
     if (old !== undefined) rendered.add(old.id);
-    diffs.push({ haproxy, diff: diffPlans(now!, old, optionsOf(before, haproxy)) });
+    diffs.push({ haproxy, diff: diffOf(before, now!, old, haproxy) });
   }
   if (before.published !== undefined && !rendered.has(before.published)) {
     before.notes.add(

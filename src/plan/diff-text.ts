@@ -9,6 +9,9 @@ import { changedLines } from "./section-lines.ts";
 import { POST_PROCESSING, SECTION_ORDER, sectionKeyword, sectionOf, sourceOf, structureKey } from "./structure.ts";
 import type { RenderPlan } from "./types.ts";
 
+/** Sections that can read from maps what would else be text of theirs. */
+const ROUTING = new Set(["frontend", "listen", "backend"]);
+
 /** Text of haproxy.cfg outside declared backends and profiles: a reason a section, with the objects that it was written for. */
 export function changedText(next: RenderPlan, baseline: RenderPlan, makers: Makers, ledger: Ledger): void {
   const sections = new Map<string, SectionChange>();
@@ -24,16 +27,7 @@ export function changedText(next: RenderPlan, baseline: RenderPlan, makers: Make
   for (const [section, { keys, comes, goes }] of sections) {
     // Sections that come and go stand in another order than before by that alone.
     if (section === SECTION_ORDER && [...sections.keys()].some(isHeader)) continue;
-    const rule: ReloadRuleName =
-      section === SECTION_ORDER
-        ? "section-order"
-        : section === POST_PROCESSING
-          ? "post-processing"
-          : comes && isHeader(section) && !hasSection(section, baseline)
-            ? "section-new"
-            : goes && isHeader(section) && !hasSection(section, next)
-              ? "section-gone"
-              : "section";
+    const rule = ruleOf(section, comes && !hasSection(section, baseline), goes && !hasSection(section, next));
     const what = rule === "section-new" ? "is new" : rule === "section-gone" ? "is gone" : "changed";
     ledger.reload(rule, `${section} ${what}`, () => detailsOf(section, keys, { next, baseline, makers, rule }));
   }
@@ -43,6 +37,15 @@ interface SectionChange {
   readonly keys: string[];
   comes: boolean;
   goes: boolean;
+}
+
+function ruleOf(section: string, isNew: boolean, isGone: boolean): ReloadRuleName {
+  if (section === SECTION_ORDER) return "section-order";
+  if (section === POST_PROCESSING) return "post-processing";
+  const keyword = sectionKeyword(section);
+  if (keyword !== undefined && isNew) return "section-new";
+  if (keyword !== undefined && isGone) return "section-gone";
+  return ROUTING.has(keyword ?? "") ? "section" : "section-fixed";
 }
 
 const hasSection = (section: string, { structure }: RenderPlan): boolean =>
@@ -55,7 +58,7 @@ function detailsOf(
 ): ReasonDetails {
   const sources = keys.map((key) => ({ key, ...sourceOf(key) }));
   const snippets = new Set(sources.flatMap(({ snippet }) => (snippet === undefined ? [] : [snippet])));
-  const lines = rule === "section" ? changedLines(section, next, baseline) : undefined;
+  const lines = rule === "section" || rule === "section-fixed" ? changedLines(section, next, baseline) : undefined;
   const fields = [...snippets].map((snippet) => `templateSnippets.${snippet}`);
   if (rule === "post-processing") fields.push("haproxyConfig.postProcessing");
   else if (sources.some(({ snippet }) => snippet === undefined)) fields.push(makers.field(section, lines?.line));

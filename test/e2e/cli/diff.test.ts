@@ -37,10 +37,18 @@ const slow = (timeout: string): object => ({
 const folder = new Folder().write({
   "config.yaml": config,
   "other.yaml": config.replace("timeout client 60s", "timeout client 61s"),
+  "limited.yaml": config.replace(
+    "          http-request set-header X-Forwarded-Proto http\n",
+    `          maxconn {{ resources.services.GetSingle("default", "web") | dig_string("100", "metadata", "annotations", "limit") }}\n$&`,
+  ),
   "broken.yaml": config.replace("timeout client 60s", "{{ nothing }}"),
   "old/web.json": json(...web),
   "same/web.json": json(...web),
   "new/web.json": json(...web, ...more),
+  "limited/web.json": json(
+    { ...service("web"), metadata: { name: "web", namespace: "default", annotations: { limit: "200" } } },
+    ...web.slice(1),
+  ),
   "timed/web.json": json(slow("5s"), ...web.slice(1)),
 });
 test.after(() => folder.remove());
@@ -54,10 +62,7 @@ interface Told {
     readonly haproxy: string;
     readonly verdict: string;
     readonly reasons: readonly {
-      readonly text: string;
-      readonly object: string;
-      readonly field: string;
-      readonly hint: string;
+      readonly told: string;
     }[];
     readonly operations: readonly { readonly kind: string }[];
     readonly files: { readonly changed: readonly { readonly path: string }[] };
@@ -86,6 +91,12 @@ HAProxy 3.2, 3.0: reloads
   );
 });
 
+/** Line of the main template that holds this text. */
+function lineOf(text: string): number {
+  const lines = config.slice(config.indexOf("  haproxyConfig:\n    template: |\n")).split("\n");
+  return lines.findIndex((line) => line.includes(text)) - 1;
+}
+
 test("nothing changes: exit code 0", async () => {
   const { code, out } = await folder.haptic(["diff", "-f", "config.yaml", "old", "same"]);
   assert.equal([code, out], [0, "HAProxy 3.4, 3.2, 3.0: nothing changes\n"]);
@@ -106,8 +117,28 @@ test("two configurations over the same resources, for one version: the reason wi
   const answer = told(ran);
   assert.equal([ran.code, answer.ok, answer.changes, verdicts(answer)], [1, true, true, ["3.2 reload"]]);
   assert.equal(
-    answer.versions[0]!.reasons.map(({ text, field, hint }) => [text, field, hint.length > 10]),
-    [["defaults base changed", "haproxyConfig.template", true]],
+    answer.versions[0]!.reasons.map(({ told: words }) => words),
+    [
+      `defaults base changed: timeout client 60s → 61s (from HAProxyTemplateConfig default/ingress, haproxyConfig.template line ${lineOf("timeout client 60s")}); ` +
+        "nothing avoids it: HAProxy reads such a section at a reload only; what backends inherit can be a setting of planRegistry.Profile",
+    ],
+  );
+});
+
+test("where resources alone differ, a reason names the object that made the template's line another one", async () => {
+  const args = ["diff", "-f", "limited.yaml", "old", "limited", "--haproxy-version", "3.4", "--haproxy-version", "3.0"];
+  const { code, out, err } = await folder.haptic(args);
+  assert.is(code, 1, err);
+  const line = lineOf('bind "${HAPTIC_BIND_ADDRESS-*}:8080"') + 1;
+  assert.is(
+    out,
+    `HAProxy 3.4, 3.0: reloads
+  because frontend http from base changed: maxconn 100 → 200 (from Service default/web, haproxyConfig.template line ${line});
+          to avoid it: keep what changes often in a map that this section reads; declare backends with planRegistry
+  files
+    ~ haproxy.cfg
+
+`.trimEnd() + "\n",
   );
 });
 

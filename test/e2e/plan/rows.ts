@@ -2,6 +2,7 @@
  * The verdict table: each kind of change, how it has to be brought about, and what the worker must hold afterwards. One row a
  * change; a reload is right where HAProxy takes the change no other way.
  */
+import { RELOAD_RULES } from "../../../src/plan/index.ts";
 import type { Model, ModelProfile } from "./model.ts";
 import { type Material, nameOf, PROFILES, type Targets } from "./start.ts";
 import type { WorkerState } from "./worker-state.ts";
@@ -31,9 +32,28 @@ export interface Row {
   /** What there is before, beside the model that each row begins with. */
   readonly before?: (model: Model, parts: Parts) => void;
   readonly make: (model: Model, parts: Parts) => void;
+  /** Why it reloads, whole: kind of reload, and what is told before the hint. The same for all versions that reload, or by version. */
+  readonly why?: readonly Why[] | Readonly<Partial<Record<Version, readonly Why[]>>>;
   /** Field of the worker's state by object, `server web/c · srv_addr`, → the value it must have; undefined = there is no such object. */
   readonly holds: (parts: Parts) => Readonly<Record<string, string | undefined>>;
 }
+
+export type Why = readonly [rule: keyof typeof RELOAD_RULES, cause: string];
+
+/** Names of profiles and sizes of files are no part of what a row says. */
+export const readable = (reason: string): string =>
+  reason.replaceAll(/haptic-be-[0-9a-f]{16}/g, "haptic-be-…").replaceAll(/\d+ bytes( → \d+)?/g, "N bytes");
+
+/** The reasons that a row has to have, as statuses tell them. */
+export function reasonsOf({ why = [] }: Row, version: Version): readonly string[] {
+  const list: readonly Why[] = isList(why) ? why : (why[version] ?? []);
+  return list.map(([rule, cause]) => {
+    const { hint } = RELOAD_RULES[rule];
+    return `${cause}; ${hint.startsWith("nothing") ? "" : "to avoid it: "}${hint}`;
+  });
+}
+
+const isList = (why: NonNullable<Row["why"]>): why is readonly Why[] => Array.isArray(why);
 
 export const modeOf = (row: Row, version: Version): Mode =>
   typeof row.mode === "string" ? row.mode : row.mode[version];
@@ -129,6 +149,12 @@ const SERVERS: readonly Row[] = [
   {
     change: "a weight where the algorithm knows none at run time",
     mode: "reload",
+    why: [
+      [
+        "server-balance",
+        "backend pinned, server a: balance source takes no weight at run time (from Backend pinned, servers.a.weight)",
+      ],
+    ],
     make: (model) => void (model.backends["pinned"]!.servers["a"]!.weight = 9),
     holds: () => ({ "server pinned/a · srv_uweight": "9" }),
   },
@@ -176,6 +202,12 @@ const SERVERS: readonly Row[] = [
   ...(["source", "staticRoundRobin", "mapBased"] as const).map((profile): Row => ({
     change: `a new server under balance ${balanceOf(profile)}, which takes none at run time`,
     mode: "reload",
+    why: [
+      [
+        "server-balance",
+        `backend more, new server z: balance ${ROW_PROFILES[profile].balance} takes no server at run time (from Backend more, servers.z.name)`,
+      ],
+    ],
     before: withBackend(profile),
     make: addTo("more"),
     holds: () => ({ "server more/z · srv_admin_state": "0" }),
@@ -183,18 +215,36 @@ const SERVERS: readonly Row[] = [
   {
     change: "a new server by its host name",
     mode: "reload",
+    why: [
+      [
+        "server-address",
+        'backend web, new server z: address "localhost" is not a literal IP address (from Backend web, servers.z.address)',
+      ],
+    ],
     make: addTo("web", { address: "localhost" }),
     holds: () => ({ "server web/z · srv_fqdn": "localhost" }),
   },
   {
     change: "a new server with a keyword that no command takes",
     mode: "reload",
+    why: [
+      [
+        "server-keyword",
+        "backend web, new server z: keyword init-addr, which HAProxy does not take at run time (from Backend web, servers.z.extra)",
+      ],
+    ],
     make: addTo("web", { extra: "init-addr none" }),
     holds: () => ({ "server web/z": "there" }),
   },
   {
     change: "a new server with a keyword that commands take since 3.2",
     mode: since("3.2"),
+    why: [
+      [
+        "server-keyword",
+        "backend web, new server z: keyword pool-conn-name, which HAProxy does not take at run time (from Backend web, servers.z.extra)",
+      ],
+    ],
     make: addTo("web", { extra: "maxconn 5 pool-conn-name str(x)" }),
     holds: () => ({ "server web/z · stat slim": "5" }),
   },
@@ -243,14 +293,38 @@ const SERVERS: readonly Row[] = [
   {
     change: "another keyword of a server",
     mode: "reload",
+    why: [
+      [
+        "server-extra",
+        "backend web, server a changed its keywords: maxconn 12 is new (from Backend web, servers.a.extra)",
+      ],
+    ],
     make: (model) => void (model.backends["web"]!.servers["a"]!.extra = "maxconn 12"),
     holds: () => ({ "server web/a · stat slim": "12" }),
   },
   {
     change: "a server's guid",
     mode: "reload",
+    why: [
+      ["server-guid", "backend web, server a changed its guid: be:web:a → other (from Backend web, servers.a.guid)"],
+    ],
     make: (model) => void (model.backends["web"]!.servers["a"]!.guid = "other"),
     holds: () => ({ "guid other": "there", "guid be:web:a": undefined }),
+  },
+  {
+    change: "a new server with the guid of one that goes",
+    mode: "reload",
+    why: [
+      [
+        "server-guid",
+        "backend web, new server z: its guid be:web:a is still that of server web/a (from Backend web, servers.z.guid)",
+      ],
+    ],
+    make(model, parts) {
+      delete model.backends["web"]!.servers["a"];
+      addTo("web", { guid: "be:web:a" })(model, parts);
+    },
+    holds: () => ({ "guid be:web:a": "there", "server web/a": undefined, "server web/z · srv_admin_state": "0" }),
   },
 ];
 
@@ -258,6 +332,9 @@ const BACKENDS: readonly Row[] = [
   {
     change: "a new backend of a loaded profile",
     mode: since("3.4"),
+    why: [
+      ["backend-version", "backend more is new, which HAProxy before 3.4 takes at a reload only (from Backend more)"],
+    ],
     make: withBackend("plain", { guid: "be:more" }),
     holds: () => ({
       "backend more · show backend": "listed",
@@ -270,18 +347,27 @@ const BACKENDS: readonly Row[] = [
   {
     change: "a new backend without servers",
     mode: since("3.4"),
+    why: [
+      ["backend-version", "backend more is new, which HAProxy before 3.4 takes at a reload only (from Backend more)"],
+    ],
     make: withBackend("plain", { servers: {} }),
     holds: () => ({ "backend more · show backend": "listed" }),
   },
   {
     change: "a new backend whose servers are checked",
     mode: since("3.4"),
+    why: [
+      ["backend-version", "backend more is new, which HAProxy before 3.4 takes at a reload only (from Backend more)"],
+    ],
     make: withBackend("checked"),
     holds: () => ({ "server more/a · stat status": "UP", "server more/a · stat slim": "40" }),
   },
   {
     change: "a new backend and the host that leads to it",
     mode: since("3.4"),
+    why: [
+      ["backend-version", "backend more is new, which HAProxy before 3.4 takes at a reload only (from Backend more)"],
+    ],
     make(model, parts) {
       withBackend("plain")(model, parts);
       model.routes["more"] = { host: "more.example", backend: "more" };
@@ -291,6 +377,9 @@ const BACKENDS: readonly Row[] = [
   {
     change: "a backend that is gone, which was added at run time where that can be",
     mode: since("3.4"),
+    why: [
+      ["backend-version", "backend more is gone, which HAProxy before 3.4 takes at a reload only (from Backend more)"],
+    ],
     before: withBackend("plain"),
     make: (model) => void delete model.backends["more"],
     holds: () => ({ "backend more": undefined, "server more/a": undefined }),
@@ -298,6 +387,9 @@ const BACKENDS: readonly Row[] = [
   {
     change: "a backend of the file that is gone, which only maps have named",
     mode: since("3.4"),
+    why: [
+      ["backend-version", "backend web is gone, which HAProxy before 3.4 takes at a reload only (from Backend web)"],
+    ],
     make(model) {
       delete model.backends["web"];
       delete model.routes["web"];
@@ -322,6 +414,9 @@ const BACKENDS: readonly Row[] = [
   {
     change: "a new backend with settings",
     mode: since("3.4"),
+    why: [
+      ["backend-version", "backend more is new, which HAProxy before 3.4 takes at a reload only (from Backend more)"],
+    ],
     make: withBackend("settled", { settings: { frames: "SAMEORIGIN" } }),
     holds: () => ({
       "backend more · stat status": "UP",
@@ -331,36 +426,100 @@ const BACKENDS: readonly Row[] = [
   {
     change: "a new backend of a profile that is not loaded",
     mode: "reload",
+    why: {
+      "3.4": [
+        ["profile-new", "profile haptic-be-… is new (from Profile late, planRegistry.Profile)"],
+        [
+          "backend-profile-unloaded",
+          "backend more is new and its profile haptic-be-… is not loaded (from Backend more, profile)",
+        ],
+      ],
+      "3.2": [
+        ["profile-new", "profile haptic-be-… is new (from Profile late, planRegistry.Profile)"],
+        ["backend-version", "backend more is new, which HAProxy before 3.4 takes at a reload only (from Backend more)"],
+      ],
+      "3.0": [
+        ["profile-new", "profile haptic-be-… is new (from Profile late, planRegistry.Profile)"],
+        ["backend-version", "backend more is new, which HAProxy before 3.4 takes at a reload only (from Backend more)"],
+      ],
+    },
     make: withBackend("late"),
     holds: () => ({ "backend more · stat status": "UP" }),
   },
   {
     change: "a new backend with a text of its own",
     mode: "reload",
+    why: {
+      "3.4": [["backend-structural", "backend more is new and structural (from Backend more, shape)"]],
+      "3.2": [
+        ["backend-version", "backend more is new, which HAProxy before 3.4 takes at a reload only (from Backend more)"],
+      ],
+      "3.0": [
+        ["backend-version", "backend more is new, which HAProxy before 3.4 takes at a reload only (from Backend more)"],
+      ],
+    },
     make: withBackend("plain", { body: "http-request set-header x-more yes" }),
     holds: () => ({ "backend more · stat status": "UP" }),
   },
   {
     change: "a backend with a text of its own that is gone",
     mode: "reload",
+    why: {
+      "3.4": [["backend-structural", "backend special is gone and was structural (from Backend special, shape)"]],
+      "3.2": [
+        [
+          "backend-version",
+          "backend special is gone, which HAProxy before 3.4 takes at a reload only (from Backend special)",
+        ],
+      ],
+      "3.0": [
+        [
+          "backend-version",
+          "backend special is gone, which HAProxy before 3.4 takes at a reload only (from Backend special)",
+        ],
+      ],
+    },
     make: (model) => void delete model.backends["special"],
     holds: () => ({ "backend special": undefined }),
   },
   {
     change: "a new backend whose algorithm takes no servers at run time",
     mode: "reload",
+    why: {
+      "3.4": [
+        [
+          "server-balance",
+          "backend more is new, server a: balance source takes no server at run time (from Backend more, servers.a.name)",
+        ],
+      ],
+      "3.2": [
+        ["backend-version", "backend more is new, which HAProxy before 3.4 takes at a reload only (from Backend more)"],
+      ],
+      "3.0": [
+        ["backend-version", "backend more is new, which HAProxy before 3.4 takes at a reload only (from Backend more)"],
+      ],
+    },
     make: withBackend("source"),
     holds: () => ({ "backend more · stat algo": "source" }),
   },
   {
     change: "a backend's profile",
     mode: "reload",
+    why: [
+      ["backend-profile", "backend web changed its profile: haptic-be-… → haptic-be-… (from Backend web, profile)"],
+    ],
     make: (model) => void (model.backends["web"]!.profile = "checked"),
     holds: () => ({ "backend web · stat algo": "leastconn" }),
   },
   {
     change: "a backend's mode, by its profile",
     mode: "reload",
+    why: [
+      [
+        "backend-profile",
+        "backend web changed its profile, mode: haptic-be-… → haptic-be-…, http → tcp (from Backend web, profile, mode)",
+      ],
+    ],
     before: (model) => void model.declared.push("tcp"),
     make: (model) => void (model.backends["web"]!.profile = "tcp"),
     holds: () => ({ "backend web · stat mode": "tcp" }),
@@ -368,12 +527,16 @@ const BACKENDS: readonly Row[] = [
   {
     change: "a backend's guid",
     mode: "reload",
+    why: [["backend-guid", "backend web changed its guid: be:web → be:other (from Backend web, guid)"]],
     make: (model) => void (model.backends["web"]!.guid = "be:other"),
     holds: () => ({ "guid be:other": "there", "guid be:web": undefined }),
   },
   {
     change: "a backend's own balance",
     mode: "reload",
+    why: [
+      ["backend-field", "backend special changed its balance: roundrobin → leastconn (from Backend special, balance)"],
+    ],
     before: (model) => void Object.assign(model.backends["special"]!, { balance: "roundrobin" }),
     make: (model) => void Object.assign(model.backends["special"]!, { balance: "leastconn" }),
     holds: () => ({ "backend special · stat algo": "leastconn" }),
@@ -381,6 +544,12 @@ const BACKENDS: readonly Row[] = [
   {
     change: "a backend's own hash-type",
     mode: "reload",
+    why: [
+      [
+        "backend-field",
+        "backend special changed its hashType: map-based → consistent (from Backend special, hashType)",
+      ],
+    ],
     before: (model) => void Object.assign(model.backends["special"]!, { balance: "uri", hashType: "map-based" }),
     make: (model) => void Object.assign(model.backends["special"]!, { hashType: "consistent" }),
     holds: () => ({ "backend special · stat algo": "uri" }),
@@ -388,18 +557,26 @@ const BACKENDS: readonly Row[] = [
   {
     change: "a backend's own default-server",
     mode: "reload",
+    why: [
+      [
+        "backend-default-server",
+        "backend special changed its defaultServer: maxconn 33 is new (from Backend special, defaultServer)",
+      ],
+    ],
     make: (model) => void Object.assign(model.backends["special"]!, { defaultServer: "maxconn 33" }),
     holds: () => ({ "server special/a · stat slim": "33" }),
   },
   {
     change: "a backend's own text",
     mode: "reload",
+    why: [["backend-text", "backend special changed its body (from Backend special, body)"]],
     make: (model) => void Object.assign(model.backends["special"]!, { body: "cookie C insert indirect nocache" }),
     holds: () => ({ "backend special · stat cookie": "C" }),
   },
   {
     change: "text of a backend that its declaration does not speak of",
     mode: "reload",
+    why: [["backend-text", "backend special changed text outside its servers (from Backend special, text)"]],
     make: (model) => void Object.assign(model.backends["special"]!, { silent: "cookie S insert indirect nocache" }),
     holds: () => ({ "backend special · stat cookie": "S" }),
   },
@@ -415,6 +592,7 @@ const TEXT: readonly Row[] = [
   {
     change: "a new profile",
     mode: "reload",
+    why: [["profile-new", "profile haptic-be-… is new (from Profile late, planRegistry.Profile)"]],
     make: (model) => void model.declared.push("late"),
     holds: () => ({ "backend web · stat status": "UP" }),
   },
@@ -428,6 +606,9 @@ const TEXT: readonly Row[] = [
   {
     change: "a line of a frontend",
     mode: "reload",
+    why: [
+      ["section", "frontend http from base changed: maxconn none → 123 (from Line a, haproxyConfig.template line 22)"],
+    ],
     make: (model) => void (model.lines["a"] = "maxconn 123"),
     holds: () => ({ "frontend http · stat slim": "123" }),
   },
@@ -440,12 +621,14 @@ const TEXT: readonly Row[] = [
   {
     change: "a new listen section",
     mode: "reload",
+    why: [["section-new", "listen extra from base is new (from Section a, haproxyConfig.template)"]],
     make: (model) => void (model.sections["a"] = 'listen extra from base\n    bind "${HAPTIC_BIND_ADDRESS}:8088"'),
     holds: () => ({ "frontend extra · stat status": "OPEN" }),
   },
   {
     change: "a section that is gone",
     mode: "reload",
+    why: [["section-gone", "listen extra from base is gone (from Section a, haproxyConfig.template)"]],
     before: (model) => void (model.sections["a"] = 'listen extra from base\n    bind "${HAPTIC_BIND_ADDRESS}:8088"'),
     make: (model) => void delete model.sections["a"],
     holds: () => ({ "frontend extra": undefined }),
@@ -525,6 +708,19 @@ const CERTIFICATES: readonly Row[] = [
     holds: () => ({ "cert ssl/base.pem · Subject Alternative Name": "DNS:base.example, DNS:also-base.example" }),
   },
   {
+    change: "a certificate's content, with a chain that no command carries",
+    mode: "reload",
+    why: [
+      [
+        "certificate-size",
+        "certificate ssl/site-0.pem: its chain has N bytes, more than the 12288 that HAProxy takes at run time (from File site-0.pem, content)",
+      ],
+    ],
+    make: (model, { material }) =>
+      void (model.certs["site-0.pem"] = material.certs["site-0"]![2]! + material.cas[2]!.repeat(12)),
+    holds: () => ({ "cert ssl/site-0.pem · Subject Alternative Name": "DNS:site-0.example, DNS:also-site-0.example" }),
+  },
+  {
     change: "a new certificate and its entry in the crt-list",
     mode: "runtime",
     make(model, { material }) {
@@ -577,18 +773,64 @@ const CERTIFICATES: readonly Row[] = [
   {
     change: "options of an entry",
     mode: "reload",
+    why: [
+      [
+        "crt-list-options",
+        "crt-list general/sites.txt changed options of the entry ssl/site-0.pem: none → ssl-min-ver TLSv1.3 (from File sites.txt, entry ssl/site-0.pem, options)",
+      ],
+    ],
     make: (model) => void (model.list[1]!.options = "ssl-min-ver TLSv1.3"),
     holds: () => ({ "crt-list general/sites.txt · entries": "…ssl/site-0.pem [ssl-min-ver TLSv1.3]" }),
   },
   {
+    change: "fewer names of an entry",
+    mode: "reload",
+    why: [
+      [
+        "crt-list-options",
+        "crt-list general/sites.txt changed names of the entry ssl/site-0.pem: site-0.example www.site-0.example → site-0.example (from File sites.txt, entry ssl/site-0.pem, names)",
+      ],
+    ],
+    before: (model) => void model.list[1]!.names.push("www.site-0.example"),
+    make: (model) => void model.list[1]!.names.pop(),
+    holds: () => ({ "crt-list general/sites.txt · entries": "ssl/base.pem []\nssl/site-0.pem [] site-0.example" }),
+  },
+  {
+    change: "a new entry before one that answers for the same name",
+    mode: "reload",
+    why: [
+      [
+        "crt-list-order",
+        "crt-list general/sites.txt: the new names of ssl/site-1.pem are answered for by a later entry too (from File site-1.pem and File sites.txt, entries)",
+      ],
+    ],
+    make(model, { material }) {
+      model.certs["site-1.pem"] = material.certs["site-1"]![0]!;
+      model.list.splice(1, 0, { cert: "site-1.pem", names: [nameOf("site-0")] });
+    },
+    holds: () => ({ "cert ssl/site-1.pem · Status": "Used" }),
+  },
+  {
     change: "the first entry of a crt-list",
     mode: "reload",
+    why: [
+      [
+        "crt-list-first",
+        "crt-list general/sites.txt changed its first entry: ssl/base.pem → ssl/site-0.pem (from File sites.txt, entries[0])",
+      ],
+    ],
     make: (model) => void model.list.reverse(),
     holds: () => ({ "crt-list general/sites.txt · entries": "…ssl/base.pem []" }),
   },
   {
     change: "the order of a crt-list",
     mode: "reload",
+    why: [
+      [
+        "crt-list-order",
+        "crt-list general/sites.txt changed its order (from File sites.txt, entries, from ssl/site-0.pem on)",
+      ],
+    ],
     before(model, { material }) {
       model.certs["site-1.pem"] = material.certs["site-1"]![0]!;
       model.list.push({ cert: "site-1.pem", names: [nameOf("site-1")] });
@@ -599,6 +841,10 @@ const CERTIFICATES: readonly Row[] = [
   {
     change: "a new crt-list and the bind that names it",
     mode: "reload",
+    why: [
+      ["section-new", "frontend more from base is new (from Section a and File more.txt, haproxyConfig.template)"],
+      ["crt-list-new", "crt-list general/more.txt is new (from Section a and File more.txt)"],
+    ],
     make(model) {
       model.lists = { "more.txt": [{ cert: "base.pem", names: [] }] };
       model.sections["a"] =
@@ -609,18 +855,45 @@ const CERTIFICATES: readonly Row[] = [
   {
     change: "a crt-list that nothing names",
     mode: "reload",
+    why: [["crt-list-new", "crt-list general/more.txt is new (from File more.txt)"]],
     make: (model) => void (model.lists = { "more.txt": [{ cert: "base.pem", names: [] }] }),
     holds: () => ({ "crt-list general/more.txt": undefined }),
   },
   {
     change: "a CA file's content, for clients",
     mode: since("3.2"),
+    why: [
+      [
+        "ca-version",
+        "CA file ssl/clients.pem changed, which HAProxy before 3.2 takes at a reload only: N bytes (from File clients.pem, content)",
+      ],
+    ],
     make: (model, { material }) => void (model.cas["clients.pem"] = material.cas[3]!),
     holds: () => ({ "ca-file ssl/clients.pem · listed": "ssl/clients.pem - 2 certificate(s)" }),
   },
   {
     change: "a CA file's content, for servers",
     mode: "reload",
+    why: {
+      "3.4": [
+        [
+          "ca-servers",
+          "CA file ssl/upstream.pem changed, of which servers hear at a reload only: N bytes (from File upstream.pem, content)",
+        ],
+      ],
+      "3.2": [
+        [
+          "ca-servers",
+          "CA file ssl/upstream.pem changed, of which servers hear at a reload only: N bytes (from File upstream.pem, content)",
+        ],
+      ],
+      "3.0": [
+        [
+          "ca-version",
+          "CA file ssl/upstream.pem changed, which HAProxy before 3.2 takes at a reload only: N bytes (from File upstream.pem, content)",
+        ],
+      ],
+    },
     before: (model) =>
       void (model.backends["web"]!.servers["b"]!.extra = "ssl verify required ca-file ssl/upstream.pem"),
     make: (model, { material }) => void (model.cas["upstream.pem"] = material.cas[3]!),
@@ -651,6 +924,7 @@ const FILES: readonly Row[] = [
   {
     change: "a file that needs a reload",
     mode: "reload",
+    why: [["file", "file general/new.http changed: N bytes (from File new.http, content)"]],
     before: (model) => void (model.files["new.http"] = { text: "new", reload: true }),
     make: (model) => void (model.files["new.http"] = { text: "newer", reload: true }),
     holds: () => ({ "backend web · stat status": "UP" }),
@@ -658,12 +932,14 @@ const FILES: readonly Row[] = [
   {
     change: "a new file that needs a reload",
     mode: "reload",
+    why: [["file", "file general/new.http is new (from File new.http, reloadOnPush)"]],
     make: (model) => void (model.files["new.http"] = { text: "new", reload: true }),
     holds: () => ({ "backend web · stat status": "UP" }),
   },
   {
     change: "a file that needs a reload and is gone",
     mode: "reload",
+    why: [["file", "file general/new.http is gone (from File new.http, reloadOnPush)"]],
     before: (model) => void (model.files["new.http"] = { text: "new", reload: true }),
     make: (model) => void delete model.files["new.http"],
     holds: () => ({ "backend web · stat status": "UP" }),

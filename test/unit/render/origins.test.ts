@@ -5,7 +5,7 @@ import { AGENT_OPS_34 } from "../../../src/agent/capabilities.ts";
 import { decodePlan, diffPlans, encodePlan, type RenderPlan, tellReason } from "../../../src/plan/index.ts";
 import type { RenderService } from "../../../src/render/index.ts";
 import type { KubeObject } from "../../../src/stores/index.ts";
-import { options, planOf, route, service, TEMPLATES, world, type World } from "./fixture.ts";
+import { options, planOf, route, service, TEMPLATES, world } from "./fixture.ts";
 
 const sourced = (templates: Readonly<Record<string, string>>): RenderService =>
   service(templates, {
