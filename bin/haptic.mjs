@@ -7,7 +7,7 @@ import { createRequire } from "module";
 import os from "os";
 import { delimiter, dirname, join } from "path";
 import { fileURLToPath } from "url";
-import { nodeFlags } from "./node-flags.mjs";
+import { nodeFlags, withMallocSettings } from "./node-flags.mjs";
 
 const { homedir } = os;
 const NEEDED_MAJOR = 24;
@@ -92,7 +92,7 @@ if (fromSource && !existsSync(join(home, "node_modules"))) {
 }
 
 const flags = nodeFlags(process.argv[2]);
-const environment = Object.assign({}, process.env);
+const environment = withMallocSettings(process.env);
 if (!environment.NODE_COMPILE_CACHE) {
   environment.NODE_COMPILE_CACHE = join(
     environment.XDG_CACHE_HOME || join(homedir(), ".cache"),
@@ -100,8 +100,6 @@ if (!environment.NODE_COMPILE_CACHE) {
     "compile-cache",
   );
 }
-// glibc gives each thread a heap of its own, which it seldom gives back; Node's helpers need none.
-if (!environment.MALLOC_ARENA_MAX) environment.MALLOC_ARENA_MAX = "2";
 const args = flags.concat([fromSource ? source : bundle], process.argv.slice(2));
 // In a container the program takes this process over: it hears the signals, and nothing stays in memory beside it.
 if (process.env.HAPTIC_EXEC === "1" && node === process.execPath && process.execve)

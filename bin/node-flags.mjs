@@ -29,3 +29,19 @@ export function nodeFlags(command) {
   if (isAgent) flags.push("--no-turbofan");
   return flags;
 }
+
+/**
+ * What glibc is told of memory. It gives each thread a heap of its own, which it seldom gives back: Node's helpers need none.
+ * And what lies in a heap between two things that stay is not given back either: buffers that come and go by the thousand (a
+ * read's, a block's, a compiler's) left the controller of 10,000 routes with 70 MiB of holes, the agent with 20. From 8 KiB on
+ * each has pages of its own, unless there are very many, as the kernel bounds them.
+ *
+ * @param {Record<string, string | undefined>} environment
+ * @returns {Record<string, string | undefined>} the same with what is not set yet
+ */
+export function withMallocSettings(environment) {
+  return Object.assign(
+    { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "8192", MALLOC_MMAP_MAX_: "16384" },
+    environment,
+  );
+}

@@ -20,7 +20,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parse, stringify } from "yaml";
-import { nodeFlags } from "../../../bin/node-flags.mjs";
+import { nodeFlags, withMallocSettings } from "../../../bin/node-flags.mjs";
 import { askAgent } from "../../../src/agent/index.ts";
 import { createAuthority, writeIdentity } from "../../../src/devcluster/certificates.ts";
 import { ProcessKeeper, type RunningProcess } from "../../../src/devcluster/processes.ts";
@@ -120,7 +120,7 @@ export class Rig {
         : ["--cpu-prof", "--cpu-prof-interval=100", `--cpu-prof-name=${name}.cpuprofile`, `--cpu-prof-dir=${folder}`];
     const more = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ").filter((flag) => flag !== "");
     const command = [process.execPath, ...nodeFlags(name), ...more, ...profile, ...args];
-    return this.#start(name, command, { MALLOC_ARENA_MAX: "2", ...environment }, true);
+    return this.#start(name, command, withMallocSettings({ ...environment }), true);
   }
 
   #start(name: string, command: readonly string[], environment: object = {}, channel = false): RunningProcess {
