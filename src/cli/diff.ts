@@ -2,6 +2,7 @@
 import { agentOpsBeside } from "../agent/index.ts";
 import { loadFiles } from "../config/index.ts";
 import { diffOptionsOf, MAX_OPS } from "../controller/index.ts";
+import { agentReload } from "../controller/reload-ledger.ts";
 import { UsageError } from "../errors.ts";
 import { createKubeClient, findConnection } from "../kube/index.ts";
 import { diffPlans, type DiffOptions, type PlanDiff, type RenderPlan, WORKER_BEHIND } from "../plan/index.ts";
@@ -178,7 +179,9 @@ function versionsOf(flags: Flags, before: Side | PodSide): readonly string[] {
 function diffOf(before: Side | PodSide, now: RenderPlan, old: RenderPlan | undefined, haproxy: string): PlanDiff {
   const diff = diffPlans(now, old, optionsOf(before, haproxy));
   if (!("state" in before) || diff.verdict === "noop" || before.state.workerOps === before.state.applied) return diff;
-  return { ...diff, verdict: "reload", reloads: [...diff.reloads, WORKER_BEHIND], ops: [] };
+  const { owed } = before.state;
+  const behind = owed === "" ? WORKER_BEHIND : agentReload(owed);
+  return { ...diff, verdict: "reload", reloads: [...diff.reloads, behind], ops: [] };
 }
 
 async function compare(flags: Flags, words: readonly string[], json: boolean): Promise<number> {
