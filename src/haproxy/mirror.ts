@@ -6,7 +6,7 @@ import { accessSync, constants } from "node:fs";
 import { mkdir, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
-import type { PlanFile } from "../plan/types.ts";
+import type { Block, PlanFile } from "../plan/types.ts";
 import { claimScratch } from "./scratch.ts";
 
 const CONFIG = "haproxy.cfg";
@@ -75,7 +75,7 @@ async function write(directory: string, file: PlanFile): Promise<void> {
     // At most 512 blocks a call: IOV_MAX is 1,024.
     const parts =
       file.path === CONFIG
-        ? file.blocks.map((block) => rewriteOrigin(block.bytes, directory))
+        ? file.blocks.map((block) => rewriteOrigin(block, directory))
         : file.blocks.map((block) => block.bytes);
     for (let i = 0; i < parts.length; i += 512) {
       const batch = parts.slice(i, i + 512);
@@ -88,9 +88,16 @@ async function write(directory: string, file: PlanFile): Promise<void> {
   }
 }
 
+/** Blocks without the directive. A changed file has most of its blocks from before: only the others are searched. */
+const plain = new WeakSet<Block>();
+
 /** Points `default-path origin` at the mirror. Blocks end at line ends, so the line is never cut in two. */
-function rewriteOrigin(bytes: Uint8Array, directory: string): Uint8Array {
+function rewriteOrigin(block: Block, directory: string): Uint8Array {
+  const { bytes } = block;
+  if (plain.has(block)) return bytes;
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  if (!buffer.includes("default-path")) return bytes;
-  return Buffer.from(buffer.toString("utf8").replace(ORIGIN, (_all, head: string) => head + directory));
+  if (buffer.includes("default-path"))
+    return Buffer.from(buffer.toString("utf8").replace(ORIGIN, (_all, head: string) => head + directory));
+  plain.add(block);
+  return bytes;
 }

@@ -34,8 +34,8 @@ interface StoredFile extends Omit<PlanFile, "blocks"> {
 }
 
 /**
- * Encodes; undefined when the result would be over 8 MiB (the agent then gets none). `pause` is awaited about every 32 frames. Where it fits
- * into `room`, the result is a part of that.
+ * Encodes; undefined when the result would be over 8 MiB (the agent then gets none). `pause` is awaited about every 8 frames that are
+ * made, some 2 ms. Where it fits into `room`, the result is a part of that.
  */
 export async function encodePlan(plan: RenderPlan, pause: Pause, room?: Buffer): Promise<Buffer | undefined> {
   const parts: Buffer[] = [MAGIC, Buffer.from(plan.id, "hex")];
@@ -49,7 +49,7 @@ export async function encodePlan(plan: RenderPlan, pause: Pause, room?: Buffer):
       frame.writeUInt32BE(packed.length, 1);
       packed.copy(frame, 5);
       frames.set(owner, frame);
-      if (++made % 32 === 0) await pause();
+      if (++made % 8 === 0) await pause();
     }
     parts.push(frame);
   };
