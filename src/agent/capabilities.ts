@@ -24,6 +24,7 @@ export const AGENT_OPS_30: readonly OpKind[] = [
   "ca_new",
   "ca_del",
   "crtlist_add",
+  "crtlist_set",
   "crtlist_del",
 ];
 

@@ -33,6 +33,7 @@ const NEEDED: Readonly<Partial<Record<OpKind, readonly Field[]>>> = {
   ca_new: FILE,
   ca_del: FILE,
   crtlist_add: ["path", "cert"],
+  crtlist_set: ["path", "cert"],
   crtlist_del: ["path", "cert"],
 };
 

@@ -248,8 +248,9 @@ function expect(op: Op, { servers, entries, backends, maps, files, listed }: Exp
       files.set(op.path!, { noun: "ca-file", held: op.kind !== "ca_del" });
       break;
     case "crtlist_add":
+    case "crtlist_set":
     case "crtlist_del":
-      listed.set(`${op.path}\n${op.cert}`, { path: op.path!, cert: op.cert!, held: op.kind === "crtlist_add" });
+      listed.set(`${op.path}\n${op.cert}`, { path: op.path!, cert: op.cert!, held: op.kind !== "crtlist_del" });
       break;
     default:
   }

@@ -149,6 +149,40 @@ function addToCrtList(op: Op, context: OpsContext): Step {
   };
 }
 
+/**
+ * Another entry of a certificate in place of all that there are. The new one comes first, so that no handshake finds none; numbers of
+ * lines grow, so it is the one with the highest.
+ */
+function replaceInCrtList(op: Op, context: OpsContext): Step {
+  const list = safeWord("crt-list", context.nameOf(op.path ?? ""));
+  const cert = safeWord("certificate", context.nameOf(op.cert ?? ""));
+  const line = safePayloadText("crt-list line", crtListLine(op, context));
+  return {
+    talk: async (session) => {
+      const entries = async (): Promise<{ readonly number: number; readonly line: string }[]> =>
+        (await session.command(`show ssl crt-list -n ${list}`)).text.split("\n").flatMap((shown) => {
+          const [, number, rest = ""] = shown.startsWith(`${cert}:`)
+            ? (/^:(\d+)(.*)$/.exec(shown.slice(cert.length)) ?? [])
+            : [];
+          return number === undefined ? [] : [{ number: Number(number), line: `${cert}${rest}`.trim() }];
+        });
+      // Done before, perhaps, but for the former entries.
+      const made = context.redo ? (await entries()).filter((entry) => entry.line === line) : [];
+      if (made.length === 0) {
+        const reply = await session.command(`add ssl crt-list ${list}`, `${line}\n`);
+        if (!reply.text.includes("Success!")) return outcome(false, reply);
+      }
+      const there = await entries();
+      const kept = Math.max(...(made.length === 0 ? there : made).map(({ number }) => number));
+      const former = there.filter(({ number }) => number !== kept);
+      if (former.length === 0) return done;
+      const replies = await session.batch(former.map(({ number }) => `del ssl crt-list ${list} ${cert}:${number}`));
+      const outcomes = replies.map((reply) => outcome(/deleted in crtlist/.test(reply.text), reply));
+      return outcomes.find(({ ok }) => !ok) ?? done;
+    },
+  };
+}
+
 /** All entries of a certificate: names that it gained at run time are an entry of their own. */
 function deleteFromCrtList(op: Op, context: OpsContext): Step {
   const list = safeWord("crt-list", context.nameOf(op.path ?? ""));
@@ -252,6 +286,8 @@ function compile(op: Op, context: OpsContext): Step {
     }
     case "crtlist_add":
       return addToCrtList(op, context);
+    case "crtlist_set":
+      return replaceInCrtList(op, context);
     case "crtlist_del":
       return deleteFromCrtList(op, context);
     case "ca_set":

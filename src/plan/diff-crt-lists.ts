@@ -57,24 +57,15 @@ export function changedCrtList(before: PlanFile, after: PlanFile, { next, ledger
   }
   const repeated = repeatedCerts(old);
   const certs = new Set(keptOld.map((entry) => entry.cert));
+  const twice = repeatedCerts(now);
+  const left = new Set(gone.map((entry) => entry.cert));
   for (const entry of [...gone, ...added]) {
-    if (repeated.has(entry.cert) || certs.has(entry.cert))
+    if (repeated.has(entry.cert) || certs.has(entry.cert) || (left.has(entry.cert) && twice.has(entry.cert)))
       return refuse(
         "crt-list-lines",
         ` changed an entry of ${entry.cert}, which it names several times`,
         `entry ${entry.cert}`,
       );
-  }
-  for (const was of gone) {
-    const is = added.find((other) => other.cert === was.cert);
-    if (is === undefined) continue;
-    const { field, change } = changedEntry(was, is);
-    return refuse(
-      "crt-list-options",
-      ` changed ${field} of the entry ${was.cert}`,
-      `entry ${was.cert}, ${field}`,
-      change,
-    );
   }
   const obstacle = orderObstacle(now, new Set(added), grown, next);
   if (obstacle !== undefined) return refuse("crt-list-order", `: ${obstacle}`);
@@ -85,7 +76,8 @@ export function changedCrtList(before: PlanFile, after: PlanFile, { next, ledger
     else return refuse("crt-list-file", `: it names ${cert}, which HAProxy has not loaded`, `entry ${cert}`);
   }
   const add = (entry: CrtListEntry, filters: readonly string[]): Op => ({
-    kind: "crtlist_add",
+    // Other options, or fewer names, of an entry that stays.
+    kind: left.has(entry.cert) ? "crtlist_set" : "crtlist_add",
     path: after.path,
     cert: entry.cert,
     options: entry.options.map((option) => ({ name: option.name, args: [...option.args] })),
@@ -95,15 +87,10 @@ export function changedCrtList(before: PlanFile, after: PlanFile, { next, ledger
   ledger.add("crtAdd", [...gains, ...added.map((entry) => add(entry, entry.filters))]);
   ledger.add(
     "crtDel",
-    gone.map((entry): Op => ({ kind: "crtlist_del", path: after.path, cert: entry.cert })),
+    gone
+      .filter(({ cert }) => !added.some((entry) => entry.cert === cert))
+      .map((entry): Op => ({ kind: "crtlist_del", path: after.path, cert: entry.cert })),
   );
-}
-
-/** What of an entry is another one. Neither options nor names are secrets. */
-function changedEntry(was: CrtListEntry, is: CrtListEntry): { readonly field: string; readonly change: string } {
-  const optionsOf = ({ options }: CrtListEntry): string => options.map((o) => [o.name, ...o.args].join(" ")).join(" ");
-  if (optionsOf(was) !== optionsOf(is)) return { field: "options", change: changeOf(optionsOf(was), optionsOf(is)) };
-  return { field: "names", change: changeOf(was.filters.join(" "), is.filters.join(" ")) };
 }
 
 /** Entries that kept certificate, options and all names, and gained names; with what they were. */

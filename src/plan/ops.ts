@@ -26,6 +26,7 @@ export type OpKind =
   | "ca_new"
   | "ca_del"
   | "crtlist_add"
+  | "crtlist_set"
   | "crtlist_del";
 
 export interface Op {

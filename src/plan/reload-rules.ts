@@ -153,10 +153,6 @@ export const RELOAD_RULES = {
     when: "entries of a crt-list stand in another order, or an earlier entry gets names that a later one has, too",
     hint: "sort entries by something that does not change, and let no two answer for one name",
   },
-  "crt-list-options": {
-    when: "an entry of a crt-list that stays changes its options or loses names",
-    hint: "register the certificate under another file name: the new entry comes, and the old one goes, at run time",
-  },
   "crt-list-lines": {
     when: "a crt-list holds lines that cannot be compared, or a changed certificate several times",
     hint: "use plain lines, CERT [OPTIONS] NAMES, one for each certificate",

@@ -242,6 +242,38 @@ for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
     await run([{ kind: "cert_set", path: "ssl/new.pem" }]);
     const second = await serial(pod.address, "new.example");
     assert.is.not(second, first);
+    // The entry gets other names and options while clients come for a name that stays.
+    const answers = new Set<string>();
+    let isOver = false;
+    const clients = (async () => {
+      while (!isOver) answers.add(await serial(pod.address, "new.example"));
+    })();
+    for (const [options, names] of [
+      [[], ["new.example", "more.example"]],
+      [[{ name: "ssl-min-ver", args: ["TLSv1.3"] }], ["new.example"]],
+      [[], ["new.example"]],
+    ] as const) {
+      const words = options.map(({ name, args }) => `[${name} ${args.join(" ")}] `).join("");
+      world.list.splice(-1, 1, `ssl/new.pem ${words}${names.join(" ")}`);
+      await run([
+        {
+          kind: "crtlist_set",
+          path: "general/list.txt",
+          cert: "ssl/new.pem",
+          options: options.map(({ name, args }) => ({ name, args: [...args] })),
+          sni_filters: [...names],
+        },
+      ]);
+      const shown = (await pod.runtime("show ssl crt-list general/list.txt")).split("\n");
+      assert.equal(
+        shown.filter((line) => line.startsWith("ssl/new.pem")).map((line) => line.trim()),
+        [`ssl/new.pem ${words}${names.join(" ")}`],
+      );
+      assert.is(await serial(pod.address, "more.example"), names.length === 2 ? second : base);
+    }
+    isOver = true;
+    await clients;
+    assert.equal([...answers], [second]);
     world.list.pop();
     await run([{ kind: "crtlist_del", path: "general/list.txt", cert: "ssl/new.pem" }]);
     assert.is(await serial(pod.address, "new.example"), base);

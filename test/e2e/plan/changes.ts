@@ -52,11 +52,12 @@ function isReplaced(before: Model, after: Model): boolean {
   const kept = (list: readonly CrtEntry[], other: readonly CrtEntry[]): CrtEntry[] =>
     list.filter((entry) => other.some(({ cert }) => cert === entry.cert));
   const [was, is] = [kept(before.list, after.list), kept(after.list, before.list)];
-  const grew = (entry: CrtEntry, i: number): boolean =>
-    entry.options === is[i]!.options &&
-    entry.names.every((name) => is[i]!.names.includes(name)) &&
-    (entry.names.length > 0 || is[i]!.names.length === 0);
-  return backends || certs(was) !== certs(is) || !was.every(grew);
+  // Where two entries answer for one name, their order counts.
+  const shared = [before.list, after.list].some((list) => {
+    const all = list.flatMap((entry) => entry.names);
+    return new Set(all).size < all.length;
+  });
+  return backends || certs(was) !== certs(is) || shared;
 }
 
 /** Changes the model once, or in one of eight times in several ways at once. */

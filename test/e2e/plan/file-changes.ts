@@ -234,7 +234,7 @@ export const FILE_KINDS: readonly Kind[] = [
       return true;
     },
   },
-  { name: "crt-list entry changed or moved", group: "crt-lists", since: undefined, weight: 1, make: changeEntries },
+  { name: "crt-list entry changed or moved", group: "crt-lists", since: 3.0, weight: 1, make: changeEntries },
   {
     name: "CA file of clients replaced",
     group: "ca-files",

@@ -278,7 +278,6 @@ test("a crt-list whose order or default certificate would differ needs a reload"
   assert.is(diff(list("x.pem x\nd.pem *\na.pem a.example\nb.pem b.example\n"), before).verdict, "reload");
   assert.is(diff(list("d.pem *\nc.pem b.example\na.pem a.example\nb.pem b.example\n"), before).verdict, "reload");
   assert.is(diff(list("d.pem *\na.pem a.example\nb.pem b.example\nc.pem b.example\n"), before).verdict, "runtime");
-  assert.is(diff(list("d.pem *\na.pem other.example\nb.pem b.example\n"), before).verdict, "reload");
   assert.is(diff({}, before).verdict, "reload");
 });
 
@@ -295,7 +294,25 @@ test("names that an entry of a crt-list gains are added at run time", () => {
     },
   ]);
   assert.is(diff(list("d.pem *\na.pem [alpn h2] a.example b.example\nb.pem b.example\n"), before).verdict, "reload");
-  assert.is(diff(before, list("d.pem *\na.pem [alpn h2] a.example c.example\nb.pem b.example\n")).verdict, "reload");
+});
+
+test("an entry of a crt-list with other options, other names or fewer takes the place of the former one at run time", () => {
+  const list = (entry: string): World => ({ crtList: `d.pem *\n${entry}\nb.pem b.example\n` });
+  const before = list("a.pem [alpn h2] a.example c.example");
+  const op = { kind: "crtlist_set", path: "general/list.txt", cert: "a.pem" };
+  const alpn = [{ name: "alpn", args: ["h2"] }];
+  assert.equal(diff(list("a.pem [alpn h2] a.example"), before).ops, [
+    { ...op, options: alpn, sni_filters: ["a.example"] },
+  ]);
+  assert.equal(diff(list("a.pem a.example c.example"), before).ops, [
+    { ...op, options: [], sni_filters: ["a.example", "c.example"] },
+  ]);
+  assert.is(diff(list("a.pem [alpn h2] b.example"), before).verdict, "reload", "a later entry has this name");
+  assert.is(diff(list("a.pem x.example\na.pem y.example"), before).verdict, "reload", "two entries in place of one");
+  const old = new Set([...ALL_OPS].filter((kind) => kind !== "crtlist_set"));
+  assert.equal(diff(list("a.pem a.example"), before, { agentOps: old }).reasons, [
+    "the agent does not know the operation crtlist_set",
+  ]);
 });
 
 test("a server that was added disabled gets its health checks when it is enabled", () => {
