@@ -126,7 +126,7 @@ function patchFile(
     throw new AgentRequestError(
       `patch of ${wanted.path}: its splices do not fit the base's ${held.blocks.length} blocks`,
     );
-  checkRoot(wanted, next);
+  checkRoot(wanted, next, held.blocks);
   const file = heldFile(wanted, next);
   const journalSplices = splices.map((splice) => ({
     index: splice.index,
@@ -160,8 +160,8 @@ function journalFile(wanted: ManifestFile, prev: string, splices: JournalFile["s
 
 const pair = (ref: BlockRef): readonly [string, number] => [ref.digest, ref.size];
 
-function checkRoot(wanted: ManifestFile, blocks: readonly BlockRef[]): void {
-  if (rootDigest(blocks) !== wanted.digest)
+function checkRoot(wanted: ManifestFile, blocks: readonly BlockRef[], before: readonly BlockRef[] = []): void {
+  if (rootDigest(blocks, before) !== wanted.digest)
     throw new AgentRequestError(`${wanted.path}: its blocks do not have the digest ${wanted.digest}`);
   if (totalSize(blocks) !== wanted.size)
     throw new AgentRequestError(`${wanted.path}: its blocks are not ${wanted.size} bytes`);

@@ -61,23 +61,57 @@ function lineHash(bytes: Uint8Array, from: number, to: number): number {
   return value ^ (value >>> 13);
 }
 
-/** A file's digest: SHA-256 over each block's digest (32 raw bytes) followed by its size (uint32, big-endian). */
-export function rootDigest(blocks: readonly { readonly digest: Digest; readonly size: number }[]): Digest {
-  const buffer = Buffer.allocUnsafe(blocks.length * 36);
-  let at = 0;
-  for (const block of blocks) {
-    buffer.write(block.digest, at, 32, "hex");
-    buffer.writeUInt32BE(block.size, at + 32);
-    at += 36;
-  }
-  return hash("sha256", buffer, "hex");
+type BlockRef = { readonly digest: Digest; readonly size: number };
+
+const ENTRY = 36;
+/** Shorter lists are quicker made anew than remembered, in blocks. */
+const REMEMBERED = 16;
+/** What the digests of lists are made of, while the lists live: most of a list is what another one was. */
+const entriesOf = new WeakMap<readonly BlockRef[], Buffer>();
+
+/**
+ * A file's digest: SHA-256 over each block's digest (32 raw bytes) followed by its size (uint32, big-endian). `before` = a list that this
+ * one was made from: of blocks that are in both only the others are looked at.
+ */
+export function rootDigest(blocks: readonly BlockRef[], before: readonly BlockRef[] = []): Digest {
+  return hash("sha256", entries(blocks, before), "hex");
 }
 
 /** Sum of the blocks' sizes, in bytes. */
-export function totalSize(blocks: readonly { readonly size: number }[]): number {
+export function totalSize(blocks: readonly BlockRef[]): number {
   let size = 0;
-  for (const block of blocks) size += block.size;
+  const known = entriesOf.get(blocks);
+  if (known === undefined) for (const block of blocks) size += block.size;
+  else for (let at = ENTRY - 4; at < known.length; at += ENTRY) size += known.readUInt32BE(at);
   return size;
+}
+
+function entries(blocks: readonly BlockRef[], before: readonly BlockRef[]): Buffer {
+  const known = entriesOf.get(before);
+  const buffer = Buffer.allocUnsafe(blocks.length * ENTRY);
+  let [head, tail] = [0, 0];
+  if (known !== undefined) {
+    [head, tail] = commonEnds(before, blocks);
+    known.copy(buffer, 0, 0, head * ENTRY);
+    known.copy(buffer, (blocks.length - tail) * ENTRY, (before.length - tail) * ENTRY);
+  }
+  for (let i = head; i < blocks.length - tail; i++) {
+    const block = blocks[i] as BlockRef;
+    buffer.write(block.digest, i * ENTRY, 32, "hex");
+    buffer.writeUInt32BE(block.size, i * ENTRY + 32);
+  }
+  if (blocks.length >= REMEMBERED) entriesOf.set(blocks, buffer);
+  return buffer;
+}
+
+/** How many elements two lists have in common at their beginnings, and how many of the others at their ends. Looks into none. */
+export function commonEnds<T>(a: readonly T[], b: readonly T[]): readonly [head: number, tail: number] {
+  const shorter = Math.min(a.length, b.length);
+  let head = 0;
+  while (head < shorter && a[head] === b[head]) head++;
+  let tail = 0;
+  while (tail < shorter - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
+  return [head, tail];
 }
 
 /** The whole content. Not for hot paths. */

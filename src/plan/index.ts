@@ -6,6 +6,7 @@ export {
   cutBlocks,
   cutBytes,
   joinBlocks,
+  commonEnds,
   rootDigest,
   splices,
   totalSize,

@@ -3,6 +3,7 @@
  * The borders depend on the set of keys alone, so equal content gives equal chunks and an equal digest whatever the
  * history; an update touches only the chunks that hold changed keys and rebuilds the root.
  */
+import { commonEnds } from "./chunks.ts";
 import { field, sha256 } from "./digest.ts";
 import type { Digest, KeyedTree, TreeChunk } from "./types.ts";
 
@@ -33,24 +34,28 @@ export function compareKeys(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Immutable; `update` gives a new tree that shares the untouched chunks. */
+/** Length of a digest in hex. */
+const DIGEST = 64;
+
+/** Immutable; `update` gives a new tree that shares the untouched chunks, of which it looks at none. */
 export class ChunkedTree<V> implements KeyedTree<V> {
   readonly digest: Digest;
   readonly size: number;
   readonly chunks: readonly Chunk<V>[];
   readonly #digestOf: ValueDigest<V>;
+  /** The chunks' digests, one after another. */
+  readonly #digests: string;
 
-  private constructor(chunks: readonly Chunk<V>[], size: number, digestOf: ValueDigest<V>) {
+  private constructor(chunks: readonly Chunk<V>[], size: number, digests: string, digestOf: ValueDigest<V>) {
     this.chunks = chunks;
     this.size = size;
+    this.#digests = digests;
     this.#digestOf = digestOf;
-    let text = `${size}\n`;
-    for (const chunk of chunks) text += chunk.digest;
-    this.digest = sha256(text);
+    this.digest = sha256(`${size}\n${digests}`);
   }
 
   static empty<V>(digestOf: ValueDigest<V>): ChunkedTree<V> {
-    return new ChunkedTree<V>([], 0, digestOf);
+    return new ChunkedTree<V>([], 0, "", digestOf);
   }
 
   /** A later entry of the same key wins. */
@@ -78,7 +83,7 @@ export class ChunkedTree<V> implements KeyedTree<V> {
   /** Sets (or removes, where the value is undefined) the given keys. Returns this tree when nothing differs. */
   update(changes: ReadonlyMap<string, V | undefined>): ChunkedTree<V> {
     const byChunk = new Map<number, [string, V | undefined, Digest][]>();
-    let count = 0;
+    let { size } = this;
     for (const key of changes.size > 1 ? [...changes.keys()].sort(compareKeys) : changes.keys()) {
       const value = changes.get(key);
       const index = Math.max(0, this.#chunkFor(key));
@@ -86,21 +91,32 @@ export class ChunkedTree<V> implements KeyedTree<V> {
       const at = chunk === undefined ? -1 : search(chunk.keys, key);
       const digest = value === undefined ? "" : this.#digestOf(value);
       if (value === undefined ? at < 0 : at >= 0 && chunk?.digests[at] === digest) continue;
-      count++;
+      if (value === undefined) size--;
+      else if (at < 0) size++;
       const list = byChunk.get(index);
       if (list === undefined) byChunk.set(index, [[key, value, digest]]);
       else list.push([key, value, digest]);
     }
-    if (count === 0) return this;
+    if (byChunk.size === 0) return this;
     const builder = new Builder<V>();
-    for (let index = 0; index < Math.max(1, this.chunks.length); index++) {
-      const chunk = this.chunks[index];
-      const edits = byChunk.get(index);
-      if (edits === undefined) builder.addChunk(chunk as Chunk<V>);
-      else builder.merge(chunk, edits);
+    let next = 0;
+    for (const [index, edits] of byChunk) {
+      builder.share(this.chunks, next, index);
+      builder.merge(this.chunks[index], edits);
+      next = index + 1;
     }
-    builder.flush();
-    return new ChunkedTree(builder.chunks, builder.size, this.#digestOf);
+    builder.share(this.chunks, next, this.chunks.length);
+    const { chunks } = builder;
+    return new ChunkedTree(chunks, size, this.#digestsOf(chunks), this.#digestOf);
+  }
+
+  /** Digests of chunks that are mostly this tree's own. */
+  #digestsOf(chunks: readonly Chunk<V>[]): string {
+    const { chunks: own } = this;
+    const [head, tail] = commonEnds(own, chunks);
+    let text = this.#digests.slice(0, head * DIGEST);
+    for (let i = head; i < chunks.length - tail; i++) text += (chunks[i] as Chunk<V>).digest;
+    return text + this.#digests.slice((own.length - tail) * DIGEST);
   }
 
   /** Index of the last chunk whose first key is not after `key`; -1 when all are. */
@@ -133,21 +149,14 @@ function search(keys: readonly string[], key: string): number {
 /** Collects entries in key order and cuts them at border keys. */
 class Builder<V> {
   readonly chunks: Chunk<V>[] = [];
-  size = 0;
   #keys: string[] = [];
   #values: V[] = [];
   #digests: Digest[] = [];
 
-  /** A whole untouched chunk: shared when it can stay as it is. */
-  addChunk(chunk: Chunk<V>): void {
-    if (this.#keys.length === 0 || isBorder(chunk.keys[0] as string)) {
-      this.flush();
-      this.chunks.push(chunk);
-      this.size += chunk.keys.length;
-      return;
-    }
-    for (let i = 0; i < chunk.keys.length; i++)
-      this.#add(chunk.keys[i] as string, chunk.values[i] as V, chunk.digests[i] as Digest);
+  /** Untouched chunks, as they are. Each begins with a border, but the first of all, before which there is nothing. */
+  share(chunks: readonly Chunk<V>[], from: number, to: number): void {
+    this.#flush();
+    for (let i = from; i < to; i++) this.chunks.push(chunks[i] as Chunk<V>);
   }
 
   /** A chunk's entries with edits (sorted by key) applied. */
@@ -168,22 +177,31 @@ class Builder<V> {
     copy(undefined);
   }
 
-  flush(): void {
+  #flush(): void {
     if (this.#keys.length === 0) return;
     let text = "";
     for (let i = 0; i < this.#keys.length; i++) text += field(this.#keys[i] as string) + (this.#digests[i] as Digest);
     this.chunks.push({ digest: sha256(text), keys: this.#keys, values: this.#values, digests: this.#digests });
-    this.size += this.#keys.length;
     this.#keys = [];
     this.#values = [];
     this.#digests = [];
   }
 
   #add(key: string, value: V, digest: Digest): void {
-    if (this.#keys.length > 0 && isBorder(key)) this.flush();
+    if (isBorder(key)) this.#flush();
+    else if (this.#keys.length === 0) this.#reopen();
     this.#keys.push(key);
     this.#values.push(value);
     this.#digests.push(digest);
+  }
+
+  /** The border before this key is gone: what followed it belongs to the chunk before. */
+  #reopen(): void {
+    const last = this.chunks.pop();
+    if (last === undefined) return;
+    this.#keys = [...last.keys];
+    this.#values = [...last.values];
+    this.#digests = [...last.digests];
   }
 }
 

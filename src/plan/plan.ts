@@ -61,12 +61,12 @@ export function planFile(
   path: string,
   kind: FileKind,
   blocks: readonly Block[],
-  options: { readonly reloadOnChange?: boolean; readonly secret?: boolean } = {},
+  options: { readonly reloadOnChange?: boolean; readonly secret?: boolean; readonly before?: PlanFile } = {},
 ): PlanFile {
   return {
     path,
     kind,
-    digest: rootDigest(blocks),
+    digest: rootDigest(blocks, options.before?.blocks),
     size: totalSize(blocks),
     reloadOnChange: options.reloadOnChange ?? true,
     blocks,

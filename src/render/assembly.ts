@@ -6,7 +6,6 @@ import { TemplateError } from "../errors.ts";
 import {
   assemblePlan,
   backendDigest,
-  ChunkedTree,
   cutBytes,
   emptyTrees,
   isSettingsMap,
@@ -23,8 +22,8 @@ import type { Block, Digest, PlanBackend, PlanConfiguration, PlanFile, RenderPla
 import { BackendContest } from "./backends.ts";
 import { updateInSlices } from "./batches.ts";
 import { Causes } from "./causes.ts";
-import { wholeLines } from "./lines.ts";
-import { chunkBlocks, emptyMount, type MountText, mountText, type MountTree } from "./mount.ts";
+import { endsLine, wholeLines } from "./lines.ts";
+import { emptyMount, type MountBlocks, mountBlocks, type MountText, mountText, type MountTree } from "./mount.ts";
 import { OriginBook } from "./origins.ts";
 import { type Place, resolveText } from "./output.ts";
 import type { PathResolver } from "./paths.ts";
@@ -61,6 +60,7 @@ export class Assembly {
   readonly #contest = new BackendContest<Instance | Root>();
   readonly #profiles = new Profiles();
   readonly #mounts = new Map<string, MountTree>();
+  readonly #mountBlocks = new Map<string, MountBlocks>();
   readonly #structure = new ConfigStructure();
   readonly #registered = new RegisteredSet();
   readonly #roots: readonly Root[];
@@ -281,6 +281,15 @@ export class Assembly {
     return tree;
   }
 
+  async #blocksOf(snippet: string, slices: Slices): Promise<MountBlocks> {
+    const tree = this.#mounted(snippet);
+    const known = this.#mountBlocks.get(snippet);
+    if (known?.tree === tree) return known;
+    const blocks = await mountBlocks(tree, known, slices);
+    this.#mountBlocks.set(snippet, blocks);
+    return blocks;
+  }
+
   /** A root's text as blocks; done when it ran. */
   #rootParts(root: Root): void {
     const parts: RootPart[] = [];
@@ -320,20 +329,27 @@ export class Assembly {
         inputs.every((input, i) => input === text.inputs[i])
       )
         continue;
-      const blocks: Block[] = [];
-      for (const input of inputs) {
-        if (!(input instanceof ChunkedTree)) {
-          blocks.push(...input);
-          continue;
-        }
-        for (const chunk of input.chunks) {
-          for (const block of chunkBlocks(chunk)) blocks.push(block);
-          if (slices.due()) await slices.breathe();
+      const lists: (readonly Block[])[] = [];
+      let whole = true;
+      for (const part of text.parts) {
+        if (typeof part === "object" && "mount" in part) {
+          const mounted = await this.#blocksOf(part.mount, slices);
+          lists.push(mounted.blocks);
+          whole &&= mounted.whole;
+        } else {
+          const own = part === "profiles" ? this.#profiles.groupBlocks() : part;
+          lists.push(own);
+          whole &&= own.every(endsLine);
         }
       }
-      const whole = await this.#processed(root, wholeLines(blocks), slices);
-      if (whole === undefined) continue;
-      const file = planFile(root.spec.path, root.spec.kind, whole, { reloadOnChange: root.spec.reloadOnPush });
+      const blocks = lists.flat();
+      const done = await this.#processed(root, whole && blocks.length > 0 ? blocks : wholeLines(blocks), slices);
+      if (done === undefined) continue;
+      const before = this.#trees.files.get(root.spec.path);
+      const file = planFile(root.spec.path, root.spec.kind, done, {
+        reloadOnChange: root.spec.reloadOnPush,
+        ...(before !== undefined && { before }),
+      });
       this.#texts.set(root, { parts: text.parts, inputs });
       changes.set(root.spec.path, file);
     }

@@ -4,7 +4,7 @@ import type { Block } from "../plan/types.ts";
 
 const NEWLINE = 0x0a;
 
-const endsLine = (block: Block): boolean => block.bytes[block.size - 1] === NEWLINE;
+export const endsLine = (block: Block): boolean => block.bytes[block.size - 1] === NEWLINE;
 
 /** Joins a block that does not end a line with those that follow, and gives the file its final line end. */
 export function wholeLines(parts: readonly Block[]): readonly Block[] {

@@ -3,8 +3,10 @@
  * chunks are the file's blocks, so that one changed instance costs one block.
  */
 import { bytesOfText } from "../templating/index.ts";
-import { ChunkedTree, cutBytes, sha256 } from "../plan/index.ts";
+import { ChunkedTree, commonEnds, cutBytes, sha256 } from "../plan/index.ts";
 import type { Block, Digest, TreeChunk } from "../plan/types.ts";
+import { endsLine } from "./lines.ts";
+import type { Slices } from "./slices.ts";
 
 export interface MountText {
   readonly text: string;
@@ -21,16 +23,49 @@ export function mountText(text: string): MountText {
   return { text, digest: text === "" ? "" : sha256(text) };
 }
 
-const blocks = new WeakMap<TreeChunk<MountText>, readonly Block[]>();
+/** A tree's text as one list of blocks. */
+export interface MountBlocks {
+  readonly tree: MountTree;
+  readonly blocks: readonly Block[];
+  /** Index of the first block of each chunk, and behind them the number of blocks. */
+  readonly starts: readonly number[];
+  /** Whether each block ends a line. */
+  readonly whole: boolean;
+}
 
-/** The blocks of a chunk: one, unless its text is long; none when all of it is empty. Kept with the chunk. */
-export function chunkBlocks(chunk: TreeChunk<MountText>): readonly Block[] {
-  let made = blocks.get(chunk);
-  if (made === undefined) {
-    let text = "";
-    for (const value of chunk.values) text += value.text;
-    made = cutBytes(bytesOfText(text));
-    blocks.set(chunk, made);
+/** `before` = those of a former tree of the same snippet: of chunks that both have nothing is looked at. */
+export async function mountBlocks(
+  tree: MountTree,
+  before: MountBlocks | undefined,
+  slices: Slices,
+): Promise<MountBlocks> {
+  const [head, tail] = before === undefined ? [0, 0] : commonEnds(before.tree.chunks, tree.chunks);
+  const starts = before?.starts.slice(0, head) ?? [];
+  const blocks = before?.blocks.slice(0, before.starts[head]) ?? [];
+  let whole = before?.whole !== false;
+  for (let i = head; i < tree.chunks.length - tail; i++) {
+    starts.push(blocks.length);
+    for (const block of chunkBlocks(tree.chunks[i] as TreeChunk<MountText>)) {
+      blocks.push(block);
+      whole &&= endsLine(block);
+    }
+    if (slices.due()) await slices.breathe();
   }
-  return made;
+  if (before !== undefined && tail > 0) {
+    const from = before.starts[before.tree.chunks.length - tail] as number;
+    const moved = blocks.length - from;
+    for (let i = before.tree.chunks.length - tail; i < before.tree.chunks.length; i++)
+      starts.push((before.starts[i] as number) + moved);
+    for (let i = from; i < before.blocks.length; i++) blocks.push(before.blocks[i] as Block);
+  }
+  starts.push(blocks.length);
+  // What did not end a line may be among those that went.
+  return { tree, blocks, starts, whole: before?.whole === false ? blocks.every(endsLine) : whole };
+}
+
+/** The blocks of a chunk: one, unless its text is long; none when all of it is empty. */
+function chunkBlocks(chunk: TreeChunk<MountText>): readonly Block[] {
+  let text = "";
+  for (const value of chunk.values) text += value.text;
+  return cutBytes(bytesOfText(text));
 }

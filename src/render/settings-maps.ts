@@ -2,7 +2,7 @@
 import { planFile, settingsMapName } from "../plan/index.ts";
 import type { PlanFile } from "../plan/types.ts";
 import { updateInSlices } from "./batches.ts";
-import { chunkBlocks, emptyMount, type MountText, mountText, type MountTree } from "./mount.ts";
+import { emptyMount, type MountBlocks, mountBlocks, type MountText, mountText, type MountTree } from "./mount.ts";
 import type { PathResolver } from "./paths.ts";
 import type { BackendDeclaration, Declared } from "./plan-registry.ts";
 import type { Slices } from "./slices.ts";
@@ -11,6 +11,7 @@ interface Setting {
   /** Runs that declare it. */
   runs: number;
   values: MountTree;
+  blocks: MountBlocks | undefined;
   file: PlanFile | undefined;
 }
 
@@ -50,7 +51,8 @@ export class SettingsMaps {
         if (setting.file !== undefined) files.set(path, undefined);
         setting.file = undefined;
       } else if (changed !== undefined || setting.file === undefined) {
-        setting.file = planFile(path, "map", setting.values.chunks.flatMap(chunkBlocks));
+        setting.blocks = await mountBlocks(setting.values, setting.blocks, slices);
+        setting.file = planFile(path, "map", setting.blocks.blocks);
         files.set(path, setting.file);
       }
       if (slices.due()) await slices.breathe();
@@ -60,7 +62,10 @@ export class SettingsMaps {
 
   #of(name: string): Setting {
     let setting = this.#settings.get(name);
-    if (setting === undefined) this.#settings.set(name, (setting = { runs: 0, values: emptyMount(), file: undefined }));
+    if (setting === undefined) {
+      setting = { runs: 0, values: emptyMount(), blocks: undefined, file: undefined };
+      this.#settings.set(name, setting);
+    }
     return setting;
   }
 

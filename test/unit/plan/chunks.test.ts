@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type Block, blockOf, cutBlocks, joinBlocks, rootDigest, splices } from "../../../src/plan/index.ts";
+import { type Block, blockOf, cutBlocks, joinBlocks, rootDigest, splices, totalSize } from "../../../src/plan/index.ts";
 
 const lines = (count: number, seed = 0): string =>
   Array.from({ length: count }, (_, i) => `host${(i * 7919 + seed) % 100_003}.example.com backend_${i}\n`).join("");
@@ -69,6 +69,26 @@ test("applying splices to the old blocks gives the new blocks", () => {
         result.map((block) => block.digest),
         after.map((block) => block.digest),
       );
+    }),
+  );
+});
+
+test("a list that was made from another one has the digest and the size that it has by itself", () => {
+  const pool = Array.from({ length: 60 }, (_, i) => blockOf(Buffer.from(`block ${i}\n`.repeat(i + 1))));
+  const list = fc
+    .array(fc.integer({ min: 0, max: 59 }), { minLength: 15, maxLength: 40 })
+    .map((indexes) => indexes.map((i) => pool[i] as Block));
+  const edit = fc.record({ at: fc.nat(40), remove: fc.nat(6), insert: fc.array(fc.nat(59), { maxLength: 6 }) });
+  fc.assert(
+    fc.property(list, fc.array(edit, { maxLength: 5 }), (first, edits) => {
+      let before = first;
+      rootDigest(before);
+      for (const { at, remove, insert } of edits) {
+        const after = before.toSpliced(at, remove, ...insert.map((i) => pool[i] as Block));
+        assert.is(rootDigest(after, before), rootDigest([...after]));
+        assert.is(totalSize(after), totalSize([...after]));
+        before = after;
+      }
     }),
   );
 });

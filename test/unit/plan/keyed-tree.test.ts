@@ -37,6 +37,32 @@ test("a tree's chunks and digest depend on its content, not on the order of chan
   );
 });
 
+test("without a key that began a chunk, a tree is the one that never had it", () => {
+  const names = Array.from({ length: 2_000 }, (_, i) => `ns/name-${i}`);
+  const tree = ChunkedTree.from(
+    names.map((name, i) => [name, i] as const),
+    digestOf,
+  );
+  const borders = tree.chunks.map((chunk) => chunk.keys[0]!);
+  assert.ok(borders.length > 20, `${borders.length} chunks`);
+  const gone: string[] = [];
+  for (const border of borders) {
+    gone.push(border);
+    for (const removed of [[border], [...gone], [border, names[7]!]]) {
+      const changes = new Map(removed.map((name) => [name, undefined]));
+      const fresh = ChunkedTree.from(
+        names.map((name, i) => [name, i] as const).filter(([name]) => !changes.has(name)),
+        digestOf,
+      );
+      const less = tree.update(changes);
+      assert.is(less.digest, fresh.digest, removed.join(" "));
+      assert.is(less.size, fresh.size);
+      assert.equal([...less.entries()], [...fresh.entries()]);
+      assert.is(less.update(new Map(removed.map((name) => [name, names.indexOf(name)]))).digest, tree.digest);
+    }
+  }
+});
+
 test("an update that changes nothing gives the same tree, one key gives all other chunks back", () => {
   const tree = ChunkedTree.from(
     Array.from({ length: 10_000 }, (_, i) => [`k${i}`, i] as const),
