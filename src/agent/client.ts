@@ -1,9 +1,12 @@
-/** The controller's side of the agent's API: one keep-alive HTTP/1.1 pool a pod, mutual TLS 1.3. */
+/** The controller's side of the agent's API: one keep-alive HTTP/1.1 pool a pod, mutual TLS 1.3, or HTTP Basic where that was chosen. */
 import { randomBytes } from "node:crypto";
 import { Pool } from "undici";
 import { AgentClientError } from "../errors.ts";
 import type { AgentState, ApplyResult, Conflict, Manifest, Missing } from "./api.ts";
 import { CredentialDirectory, type Credentials } from "./credentials.ts";
+import type { BasicCredentials } from "./basic.ts";
+
+export { type BasicCredentials, checkBasic } from "./basic.ts";
 
 export type ClientTls =
   | {
@@ -14,15 +17,22 @@ export type ClientTls =
     }
   | (Credentials & { readonly serverName: string });
 
-export interface AgentClientOptions {
-  /** `https://10.0.0.7:5555` */
+/** HTTP Basic without TLS; undefined = they are not known at present. */
+export type ClientBasic = () => BasicCredentials | undefined;
+
+/** How a controller proves itself to agents: one of the two. */
+export type AgentTransport =
+  | { readonly tls: ClientTls; readonly basic?: never }
+  | { readonly basic: ClientBasic; readonly tls?: never };
+
+export type AgentClientOptions = AgentTransport & {
+  /** `https://10.0.0.7:5555`; with HTTP Basic `http://…`. */
   readonly url: string;
-  readonly tls: ClientTls;
   /** Time for a connection, milliseconds; default 2,000. */
   readonly connectTimeoutMs?: number;
   /** Time for an answer's head, milliseconds; default 75,000 (a reload may take 60 s). */
   readonly answerTimeoutMs?: number;
-}
+};
 
 export type ApplyOutcome =
   | { readonly kind: "result"; readonly result: ApplyResult }
@@ -56,27 +66,25 @@ interface Reply {
 
 /** Creates a client; nothing is connected before the first call. @throws AgentTreeError when `tls.dir` cannot be read. */
 export function createAgentClient(options: AgentClientOptions): AgentClient {
-  const directory = "dir" in options.tls ? new CredentialDirectory(options.tls.dir) : undefined;
-  const credentials = (): Credentials => directory?.current ?? (options.tls as Credentials);
-  const open = (): Pool => {
-    const { cert, key, ca } = credentials();
-    return new Pool(options.url, {
+  const { tls, basic } = options;
+  if (options.url.startsWith("https:") === (tls === undefined))
+    throw new AgentClientError(`agent ${options.url}: HTTP Basic goes without TLS, certificates with it`, 0);
+  const directory = tls !== undefined && "dir" in tls ? new CredentialDirectory(tls.dir) : undefined;
+  const secure = (): object => {
+    if (tls === undefined) return {};
+    const { cert, key, ca } = directory?.current ?? (tls as Credentials);
+    return { cert, key, ca, servername: tls.serverName, minVersion: "TLSv1.3" };
+  };
+  const open = (): Pool =>
+    new Pool(options.url, {
       connections: 2,
       pipelining: 1,
       allowH2: false,
       keepAliveTimeout: 90_000,
       headersTimeout: options.answerTimeoutMs ?? 75_000,
       bodyTimeout: 30_000,
-      connect: {
-        cert,
-        key,
-        ca,
-        servername: options.tls.serverName,
-        minVersion: "TLSv1.3",
-        timeout: options.connectTimeoutMs ?? 2_000,
-      },
+      connect: { ...secure(), timeout: options.connectTimeoutMs ?? 2_000 },
     });
-  };
   let pool = open();
   const currentPool = (): Pool => {
     if (directory?.refresh() === true) {
@@ -95,11 +103,14 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
     signal: AbortSignal | undefined,
   ): Promise<Reply> => {
     let status = 0;
+    const headers: Record<string, string> = body === undefined ? {} : { "content-type": contentType };
+    if (basic !== undefined) headers["authorization"] = authorizationOf(basic(), options.url);
     try {
       const answer = await currentPool().request({
         method,
         path,
-        ...(body === undefined ? {} : { body, headers: { "content-type": contentType } }),
+        headers,
+        ...(body !== undefined && { body }),
         ...(signal === undefined ? {} : { signal }),
       });
       status = answer.statusCode;
@@ -114,7 +125,9 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
     const said = (reply.body as { error?: string } | undefined)?.error ?? JSON.stringify(reply.body);
     const hint =
       reply.status === 401 || reply.status === 403
-        ? "check the controller's certificate, its CA and its DNS name"
+        ? tls === undefined
+          ? "controller and agent must have the same username and password"
+          : "check the controller's certificate, its CA and its DNS name"
         : undefined;
     return new AgentClientError(
       `agent ${options.url}: ${what}: ${reply.status} ${said}`,
@@ -159,6 +172,15 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
     },
     close: () => pool.close(),
   };
+}
+
+/** @throws AgentClientError when there are no credentials; no error ever holds them. */
+function authorizationOf(credentials: BasicCredentials | undefined, url: string): string {
+  if (credentials === undefined)
+    throw new AgentClientError(`agent ${url}: username and password for HTTP Basic are not known`, 0, {
+      hint: "the Secret of --secret-name must hold dataplane_username and dataplane_password",
+    });
+  return `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64")}`;
 }
 
 /**

@@ -3,9 +3,11 @@ import { mkdirSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { pino, type Logger } from "pino";
 import manifest from "../../package.json" with { type: "json" };
+import type { BodyTimes } from "./body-time.ts";
 import { Desk, storePlan } from "./desk.ts";
 import { serveDrain, type DrainOptions } from "./drain.ts";
 import { Holding } from "./holding.ts";
+import type { AgentIdentity } from "./identity.ts";
 import { parseListen } from "./listen.ts";
 import { LocalLock } from "./local.ts";
 import { checkManifest } from "./manifest.ts";
@@ -14,24 +16,25 @@ import { PlanStore } from "./plan-store.ts";
 import type { Prepared, PrepareOptions } from "./prepare.ts";
 import { Pacer, pacingDefaults, readOldWorkers, type PacingRules } from "./pacing.ts";
 import { createAgentServer, EarlyAnswer } from "./server.ts";
+import { linkState } from "./state-link.ts";
 import { StartDesk } from "./start-desk.ts";
 import { stateOf, type Answer } from "./ticket.ts";
 import { wireAgent } from "./wiring.ts";
 import { Witness } from "./witness.ts";
 import type { ApplyResult } from "./api.ts";
 
+export { type AgentIdentity, chosenBasic } from "./identity.ts";
 export { agentPaths, type AgentPaths, type PathFlags } from "./options.ts";
 export type { Prepared, PrepareOptions } from "./prepare.ts";
 export { agentOpsBeside } from "./capabilities.ts";
 export { askAgent } from "./local.ts";
 export { drain, type Drained } from "./drain.ts";
 
-export interface AgentOptions extends PathFlags {
+export type AgentOptions = AgentSettings & AgentIdentity;
+
+export interface AgentSettings extends PathFlags {
   /** `host:port`, `:port` or `[v6]:port`. Port 0 chooses one. */
   readonly listen?: string;
-  readonly tlsDir: string;
-  /** DNS name that the controller's certificate must carry, e.g. `haptic-controller-tls.haptic.svc`. */
-  readonly tlsClientName: string;
   /** Where Prometheus asks, in the same form; absent or "" = nowhere. */
   readonly metricsListen?: string;
   /** Least time between two reloads, 0–60,000 ms; default 5,000. 0 = reloads never wait. */
@@ -42,6 +45,8 @@ export interface AgentOptions extends PathFlags {
   readonly reloadTimeoutMs?: number;
   /** At most 60,000 ms; default 10,000. */
   readonly removalGraceMs?: number;
+  /** How long a request's body may take; `BODY_TIMES` where it is not given. */
+  readonly bodyTimes?: BodyTimes;
   /** How a drain goes; `drainDefaults` where it is not given. */
   readonly drain?: Partial<DrainTiming>;
   readonly log?: Logger;
@@ -94,6 +99,10 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       ...(removalGraceMs !== undefined && { removalGraceMs }),
     });
     witness.checkMounts(paths.baseDir);
+    if (paths.stateFile !== undefined) {
+      const why = linkState(paths.baseDir, paths.stateFile);
+      if (why !== undefined) log.warn({ stateFile: paths.stateFile, why }, "no link to the state of the set in force");
+    }
     const plans = new PlanStore(holding.tree.planPath);
     await plans.load();
     const starts = new StartDesk(holding);
@@ -160,11 +169,12 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       paths.masterSocket,
       paths.workerSocket,
       paths.localSocket,
-      ...(paths.drainSocket === undefined ? [] : [paths.drainSocket]),
+      ...[paths.drainSocket, paths.stateFile].filter((path) => path !== undefined),
     ]);
-    const server = createAgentServer({
-      tlsDir: options.tlsDir,
-      clientName: options.tlsClientName,
+    const server = await createAgentServer({
+      identity: options,
+      monotonic,
+      ...(options.bodyTimes !== undefined && { bodyTimes: options.bodyTimes }),
       handlers: {
         isReady: () => ready,
         state: readState,
@@ -236,8 +246,13 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
     witness.countWith(exposition?.metrics);
     actor.start();
     const bound = server.address() as AddressInfo;
-    const url = `https://${host === "" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${bound.port}`;
+    const scheme = options.basic === undefined ? "https" : "http";
+    const url = `${scheme}://${host === "" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${bound.port}`;
     log.info({ url, baseDir: paths.baseDir }, "listening");
+    if (options.basic !== undefined)
+      log.warn(
+        "TLS is off: who can listen on the network between controller and agent reads the password, keys and all files",
+      );
     return {
       url,
       isReady: () => ready,
@@ -259,11 +274,11 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   }
 }
 
-/** First components, inside the base directory, that belong to sockets. */
-function reservedNames(baseDir: string, sockets: readonly string[]): ReadonlySet<string> {
+/** First components, inside the base directory, that belong to sockets and the link to the state. */
+function reservedNames(baseDir: string, places: readonly string[]): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const socket of sockets) {
-    if (socket.startsWith(`${baseDir}/`)) names.add(socket.slice(baseDir.length + 1).split("/", 1)[0]!);
+  for (const place of places) {
+    if (place.startsWith(`${baseDir}/`)) names.add(place.slice(baseDir.length + 1).split("/", 1)[0]!);
   }
   return names;
 }

@@ -19,6 +19,8 @@ export interface BodyOptions {
   /** Looks at the manifest before anything is staged; throws to refuse. */
   readonly onManifest: (manifest: Manifest) => void;
   readonly stagingPath: () => string;
+  /** Bytes came; throws to refuse what comes too slowly. */
+  readonly came?: () => void;
 }
 
 /** A part above this goes to disk, in bytes. */
@@ -199,10 +201,11 @@ export async function readApplyBody(request: IncomingMessage, options: BodyOptio
     const declared = Number(request.headers["content-length"] ?? Number.NaN);
     if (declared > LIMITS.applyBodyBytes) throw new AgentRequestError("the body is too large", 413);
     if (declared <= WHOLE_BYTES) {
-      rest = Buffer.concat([rest, await readWhole(request, declared)]);
+      rest = Buffer.concat([rest, await readWhole(request, declared, options.came)]);
       await consume();
     } else {
       for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        options.came?.();
         total += chunk.length;
         if (total > LIMITS.applyBodyBytes) throw new AgentRequestError("the body is too large", 413);
         if (closed) continue;
@@ -220,7 +223,7 @@ export async function readApplyBody(request: IncomingMessage, options: BodyOptio
 }
 
 /** What a small change sends: an iteration over the stream would cost more than everything else that is done with it. */
-function readWhole(request: IncomingMessage, size: number): Promise<Buffer> {
+function readWhole(request: IncomingMessage, size: number, came: BodyOptions["came"]): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let left = size;
@@ -229,7 +232,12 @@ function readWhole(request: IncomingMessage, size: number): Promise<Buffer> {
       chunks.push(chunk);
       left -= chunk.length;
       // The end is told some turns later.
-      if (left <= 0) whole();
+      if (left <= 0) return whole();
+      try {
+        came?.();
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
     });
     request.on("end", whole);
     request.on("error", reject);

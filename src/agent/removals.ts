@@ -1,5 +1,5 @@
 /** The slow half of a deletion: servers and backends that take no traffic any more leave the worker. */
-import { type Removal, RuntimeSession, removeBackend, removeServer } from "../haproxy/index.ts";
+import { type Removal, RuntimeSession, removeBackend, removeServer, sameWorker } from "../haproxy/index.ts";
 import type { Op } from "../plan/ops.ts";
 import { LIMITS } from "./api.ts";
 import type { Holding } from "./holding.ts";
@@ -27,6 +27,9 @@ export async function removePending(holding: Holding, cut: boolean, signal: Abor
   const isOverdue = (name: string): boolean => options.now() - (removalsSince.get(name) ?? 0) >= grace;
   const session = await RuntimeSession.connect(holding.options.workerSocket);
   const stop = (): void => session.close();
+  // After a reload this connection is the old worker's: what it says of a name is nothing to the new one.
+  const isPending = (names: ReadonlySet<string>, name: string): boolean =>
+    names.has(name) && sameWorker(session.info, holding.session?.info);
   signal.addEventListener("abort", stop, { once: true });
   try {
     const deadline = options.now() + (cut ? CUT_MS : grace);
@@ -34,11 +37,11 @@ export async function removePending(holding: Holding, cut: boolean, signal: Abor
     for (const wait of [() => QUICK_MS, () => Math.max(QUICK_MS, Math.ceil(deadline - options.now()))]) {
       for (const name of Array.from(holding.model.pendingServers)) {
         // An apply may have made a new server of this name meanwhile.
-        if (!holding.model.pendingServers.has(name)) continue;
+        if (!isPending(holding.model.pendingServers, name)) continue;
         note(holding, name, await removeServer(session, name, wait(), cut || isOverdue(name)));
       }
       for (const name of Array.from(holding.model.pendingBackends)) {
-        if (!holding.model.pendingBackends.has(name)) continue;
+        if (!isPending(holding.model.pendingBackends, name)) continue;
         note(holding, name, await removeBackend(session, name, wait()));
       }
     }

@@ -1,10 +1,14 @@
-/** The agent's HTTP API over TLS 1.3: `/healthz` and `/readyz` for probes, `/v1/…` for the one controller it trusts. */
-import { createServer, type Server } from "node:https";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { TLSSocket } from "node:tls";
+/**
+ * The agent's HTTP API: `/healthz` and `/readyz` for probes, `/v1/…` for the one controller it trusts. Over TLS 1.3; without TLS and with
+ * HTTP Basic only where that was chosen.
+ */
+import { createServer } from "node:https";
+import type { IncomingMessage, RequestListener, Server, ServerOptions as HttpOptions, ServerResponse } from "node:http";
 import { AgentRequestError, HapticError } from "../errors.ts";
 import { LIMITS } from "./api.ts";
+import { type BodyTime, type BodyTimes, BODY_TIMES, watchBody } from "./body-time.ts";
 import { CredentialDirectory } from "./credentials.ts";
+import { basicGate, certificateGate, type AgentIdentity, type Gate } from "./identity.ts";
 import { readApplyBody, type ApplyBody, type BodyOptions } from "./multipart.ts";
 import type { Answer } from "./ticket.ts";
 
@@ -17,15 +21,18 @@ export interface ServerHandlers {
   readonly apply: (body: ApplyBody) => Promise<Answer>;
   readonly storePlan: (plan: { readonly id: string; readonly proof: string }, blob: Buffer) => Promise<Answer>;
   /** An apply is answered, whoever refused it. */
-  readonly onApplied?: (answer: Answer) => void;
+  readonly onApplied: (answer: Answer) => void;
 }
 
 export interface ServerOptions {
-  readonly tlsDir: string;
-  /** DNS name that the client's certificate must carry. */
-  readonly clientName: string;
+  readonly identity: AgentIdentity;
   readonly handlers: ServerHandlers;
+  /** Milliseconds that never go back. */
+  readonly monotonic: () => number;
+  readonly bodyTimes?: BodyTimes;
 }
+
+type Service = Required<Omit<ServerOptions, "identity">> & { readonly gate: Gate };
 
 /** Thrown by a handler to answer at once. */
 export class EarlyAnswer extends Error {
@@ -36,14 +43,30 @@ export class EarlyAnswer extends Error {
   }
 }
 
-export function createAgentServer(options: ServerOptions): Server {
-  const directory = new CredentialDirectory(options.tlsDir);
+export async function createAgentServer({ identity, ...options }: ServerOptions): Promise<Server> {
+  const { bodyTimes = BODY_TIMES } = options;
+  const answering = (gate: Gate): RequestListener => {
+    const service: Service = { ...options, bodyTimes, gate };
+    return (request, response) => void serve(service, request, response);
+  };
+  const common: HttpOptions = {
+    keepAliveTimeout: 120_000,
+    noDelay: true,
+    headersTimeout: 10_000,
+    // What a refused body still sends is read no longer than this.
+    requestTimeout: Math.max(10_000, 2 * bodyTimes.totalMs),
+    connectionsCheckingInterval: 10_000,
+  };
+  if (identity.basic !== undefined) {
+    // Loaded here only: see plain-server.ts.
+    const plain = await import("node:http");
+    return plain.createServer(common, answering(basicGate(identity.basic)));
+  }
+  const directory = new CredentialDirectory(identity.tlsDir);
   const secure = (): object => ({ ...directory.current, minVersion: "TLSv1.3", maxVersion: "TLSv1.3" });
   const server = createServer(
-    { ...secure(), requestCert: true, rejectUnauthorized: false, keepAliveTimeout: 120_000, noDelay: true },
-    (request, response) => {
-      void serve(options, request, response);
-    },
+    { ...common, ...secure(), requestCert: true, rejectUnauthorized: false, handshakeTimeout: 10_000 },
+    answering(certificateGate(identity.tlsClientName)),
   );
   // Before the handshake begins: a connection is judged by the certificates that lie there now.
   server.prependListener("connection", () => {
@@ -54,28 +77,23 @@ export function createAgentServer(options: ServerOptions): Server {
   return server;
 }
 
-/** Why the peer may not speak; undefined when it may. */
-export function peerObstacle(socket: TLSSocket, clientName: string): Answer | undefined {
-  if (!socket.authorized) {
-    const reason = String(socket.authorizationError ?? "no client certificate");
-    return { status: 401, body: { error: `the client's certificate is not trusted: ${reason}` } };
-  }
-  const names = (socket.getPeerCertificate().subjectaltname ?? "").split(", ");
-  if (names.includes(`DNS:${clientName}`)) return undefined;
-  return { status: 403, body: { error: `the client's certificate does not carry the DNS name ${clientName}` } };
-}
-
-const judged = new WeakMap<TLSSocket, Answer | "trusted">();
-
-async function serve(options: ServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let late: Answer | undefined;
+  const onIdle = (error: AgentRequestError): void => {
+    if (response.headersSent) return void request.socket.destroy();
+    late = answerOf(error);
+    send(request, response, late);
+    // The connection ends with its answer; who reads the body hears of that so only.
+    response.once("close", () => request.destroy(error));
+  };
   let answer: Answer;
   try {
-    answer = await route(options, request);
+    answer = await route(service, request, onIdle);
   } catch (error) {
-    answer = answerOf(error);
+    answer = late ?? answerOf(error);
   }
-  if (request.method === "POST" && request.url === "/v1/apply") options.handlers.onApplied?.(answer);
-  send(request, response, answer);
+  if (request.method === "POST" && request.url === "/v1/apply") service.handlers.onApplied(answer);
+  if (late === undefined) send(request, response, answer);
 }
 
 export function answerOf(error: unknown): Answer {
@@ -90,30 +108,30 @@ export function send(request: IncomingMessage, response: ServerResponse, answer:
   // As text it leaves together with its head, in one write.
   const body = `${JSON.stringify(answer.body)}\n`;
   const headers: Record<string, string | number> = {
+    ...answer.headers,
     "content-type": "application/json",
     "content-length": Buffer.byteLength(body),
   };
   // The rest of a refused body is read and dropped, so that the client sees the answer; not without an end, though.
-  if (answer.status === 413) headers["connection"] = "close";
+  if (answer.status === 413 || answer.status === 408) headers["connection"] = "close";
   response.writeHead(answer.status, headers);
   response.end(body);
   request.resume();
 }
 
-async function route(options: ServerOptions, request: IncomingMessage): Promise<Answer> {
+async function route(
+  { gate, handlers, bodyTimes, monotonic }: Service,
+  request: IncomingMessage,
+  onIdle: (error: AgentRequestError) => void,
+): Promise<Answer> {
   const url = URL.parse(request.url ?? "/", "https://agent");
   if (url === null) throw new AgentRequestError("the address of the request cannot be read");
-  const { handlers } = options;
   if (request.method === "GET" && url.pathname === "/healthz") return { status: 200, body: { ok: true } };
   if (request.method === "GET" && url.pathname === "/readyz")
     return handlers.isReady() ? { status: 200, body: { ok: true } } : { status: 503, body: { ok: false } };
-  const socket = request.socket as TLSSocket;
-  let verdict = judged.get(socket);
-  if (verdict === undefined) {
-    verdict = peerObstacle(socket, options.clientName) ?? "trusted";
-    judged.set(socket, verdict);
-  }
-  if (verdict !== "trusted") return verdict;
+  const obstacle = gate(request);
+  if (obstacle !== undefined) return obstacle;
+  const watch = (): BodyTime => watchBody(request, bodyTimes, monotonic, onIdle);
   switch (`${request.method} ${url.pathname}`) {
     case "GET /v1/state":
       return handlers.state({
@@ -121,23 +139,29 @@ async function route(options: ServerOptions, request: IncomingMessage): Promise<
         plan: url.searchParams.get("plan") !== "0",
       });
     case "POST /v1/apply": {
-      const body = await readApplyBody(request, { onManifest: handlers.preview, stagingPath: handlers.stagingPath });
+      const { came, over } = watch();
+      const { preview: onManifest, stagingPath } = handlers;
+      const body = await readApplyBody(request, { onManifest, stagingPath, came });
+      over();
       return handlers.apply(body);
     }
-    case "PUT /v1/plan":
-      return handlers.storePlan(
-        { id: url.searchParams.get("plan_id") ?? "", proof: url.searchParams.get("proof") ?? "" },
-        await readAll(request, LIMITS.planBlobBytes),
-      );
+    case "PUT /v1/plan": {
+      const { came, over } = watch();
+      const blob = await readAll(request, LIMITS.planBlobBytes, came);
+      over();
+      const { searchParams: given } = url;
+      return handlers.storePlan({ id: given.get("plan_id") ?? "", proof: given.get("proof") ?? "" }, blob);
+    }
     default:
       return { status: 404, body: { error: `${request.method} ${url.pathname}: the agent has no such thing` } };
   }
 }
 
-async function readAll(request: IncomingMessage, limit: number): Promise<Buffer> {
+async function readAll(request: IncomingMessage, limit: number, came: () => void): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    came();
     size += chunk.length;
     if (size > limit) throw new AgentRequestError(`the body is larger than ${limit} bytes`, 413);
     chunks.push(chunk);

@@ -16,6 +16,7 @@ import type { Part, StagedSet } from "./staging.ts";
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Ticket {

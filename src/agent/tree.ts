@@ -359,7 +359,7 @@ export class Tree {
   #unlinkTopLevel(paths: Iterable<string>): void {
     const wanted = topLevel(paths);
     for (const entry of readdirSync(this.baseDir, { withFileTypes: true })) {
-      if (!entry.isSymbolicLink() || wanted.has(entry.name)) continue;
+      if (!entry.isSymbolicLink() || wanted.has(entry.name) || entry.name === STATE_FILE) continue;
       const place = join(this.baseDir, entry.name);
       if (readlinkSync(place) === join(CURRENT_LINK, entry.name)) rmSync(place, { force: true });
     }

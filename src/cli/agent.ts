@@ -1,7 +1,9 @@
 /** `haptic agent`: the container beside HAProxy; `prepare` is the start wrapper's step, `state` and `health` look inside. */
 import {
+  type AgentIdentity,
   agentPaths,
   askAgent,
+  chosenBasic,
   drain,
   drainDefaults,
   type DrainTiming,
@@ -26,12 +28,15 @@ const usage = `Usage: haptic agent [flags]            serve until SIGTERM, SIGUS
   --worker-socket PATH         stats socket, level admin               (haproxy-worker.sock)
   --local-socket PATH          the agent's own unix socket             (.haptic/agent.sock)
   --drain-socket PATH          answers GET /drain; "" = none           (haptic-drain.sock)
+  --state-file PATH            a link to the agent's state in the set in force; "" = none (.haptic-agent.json)
   --drain-quiet-period TIME    no new connection for so long = drained (5s)
   --drain-max-wait TIME        drained or not, it ends after this      (45s)
   --drain-ignore-frontend NAME its connections do not count; repeatable
   --listen HOST:PORT           the API                                 (:5555)
   --tls-dir DIR                tls.crt, tls.key, ca.crt                (/etc/haptic/agent-tls/..data)
   --tls-client-name NAME       DNS name in the controller's certificate; needed to serve
+  --no-tls                     legacy, in place of the two: HTTP Basic in the clear, with the variables
+                               DATAPLANE_USERNAME and DATAPLANE_PASSWORD
   --metrics-listen HOST:PORT   Prometheus metrics; "" = none           (:9101)
   --reload-interval-min TIME   least time between two reloads, to 60s; 0s = reloads never wait (5s)
   --reload-interval-max TIME   what HAProxy's old workers stretch it to (10m)
@@ -50,12 +55,14 @@ const flagTypes = {
   "worker-socket": { type: "string" },
   "local-socket": { type: "string" },
   "drain-socket": { type: "string" },
+  "state-file": { type: "string" },
   "drain-quiet-period": { type: "string" },
   "drain-max-wait": { type: "string" },
   "drain-ignore-frontend": { type: "string", multiple: true },
   listen: { type: "string" },
   "tls-dir": { type: "string" },
   "tls-client-name": { type: "string" },
+  "no-tls": { type: "boolean" },
   "metrics-listen": { type: "string" },
   "reload-interval-min": { type: "string" },
   "reload-interval-max": { type: "string" },
@@ -90,6 +97,26 @@ function drainTiming(flags: {
   };
 }
 
+/** By certificates, or by a password where that was chosen; never both. */
+function readIdentity(
+  flags: {
+    readonly "no-tls"?: boolean | undefined;
+    readonly "tls-dir"?: string | undefined;
+    readonly "tls-client-name"?: string | undefined;
+  },
+  env: NodeJS.ProcessEnv,
+): AgentIdentity {
+  const { "tls-dir": tlsDir, "tls-client-name": tlsClientName } = flags;
+  const isTlsOff = flags["no-tls"] === true;
+  if (isTlsOff && (tlsDir ?? tlsClientName) !== undefined)
+    throw new UsageError("--no-tls excludes --tls-dir and --tls-client-name: give one or the other");
+  const basic = chosenBasic(isTlsOff, env, "--no-tls");
+  if (basic !== undefined) return { basic };
+  if (tlsClientName === undefined)
+    throw new UsageError("--tls-client-name is missing", "e.g. haptic-controller-tls.haptic.svc");
+  return { tlsDir: tlsDir ?? "/etc/haptic/agent-tls/..data", tlsClientName };
+}
+
 async function ask(paths: ReturnType<typeof agentPaths>, target: string): Promise<number> {
   const answer = await askAgent(paths.localSocket, "GET", target);
   if (answer === undefined) {
@@ -114,6 +141,7 @@ export const command: Command = {
       ...(flags["worker-socket"] === undefined ? {} : { workerSocket: flags["worker-socket"] }),
       ...(flags["local-socket"] === undefined ? {} : { localSocket: flags["local-socket"] }),
       ...(flags["drain-socket"] === undefined ? {} : { drainSocket: flags["drain-socket"] }),
+      ...(flags["state-file"] === undefined ? {} : { stateFile: flags["state-file"] }),
     };
     const paths = agentPaths(pathFlags);
     if (verb === "state") {
@@ -139,17 +167,14 @@ export const command: Command = {
       process.stdout.write(`${prepared.configPath}\n`);
       return 0;
     }
-    const clientName = flags["tls-client-name"];
-    if (clientName === undefined)
-      throw new UsageError("--tls-client-name is missing", "e.g. haptic-controller-tls.haptic.svc");
+    const identity = readIdentity(flags, process.env);
     const interval = upToAMinute("--reload-interval-min", flags["reload-interval-min"]);
     const [most, memory] = [flags["reload-interval-max"], flags["old-workers-memory"]];
     const timeout = upToAMinute("--reload-timeout", flags["reload-timeout"]);
     const grace = upToAMinute("--removal-grace", flags["removal-grace"]);
     const agent = await runAgent({
       ...pathFlags,
-      tlsDir: flags["tls-dir"] ?? "/etc/haptic/agent-tls/..data",
-      tlsClientName: clientName,
+      ...identity,
       drain: timing,
       now: () => performance.timeOrigin + performance.now(),
       monotonic: () => performance.now(),

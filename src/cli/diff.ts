@@ -1,5 +1,5 @@
 /** `haptic diff`: what a change would ask of HAProxy, before it is made. */
-import { agentOpsBeside } from "../agent/index.ts";
+import { agentOpsBeside, chosenBasic } from "../agent/index.ts";
 import { loadFiles } from "../config/index.ts";
 import { diffOptionsOf, MAX_OPS } from "../controller/index.ts";
 import { agentReload } from "../controller/reload-ledger.ts";
@@ -32,7 +32,8 @@ reload why it is needed, which object and field it comes from, and what would av
       --namespace NAME    of the configuration in the cluster              (its file's; the connection's)
       --crd-name NAME     the configuration in the cluster                 (its file's)
       --state FILE        before: a pod, as \`haptic agent state --plan\` prints it; - = standard input
-      --agent URL         before: a pod, asked at https://ADDRESS:5555 with a controller's certificate
+      --agent URL         before: a pod, asked at https://ADDRESS:5555 with a controller's certificate, or at http://… with
+                          DATAPLANE_USERNAME and DATAPLANE_PASSWORD
       --agent-tls-dir DIR tls.crt, tls.key, ca.crt towards the agent       (/etc/haptic/controller-tls/..data)
       --agent-tls-name NAME  DNS name in the agent's certificate           (haptic-agent.NAMESPACE.svc)
       --haproxy-version VERSION  3.0, 3.2 or 3.4; repeatable               (all three; a pod's own)
@@ -112,6 +113,10 @@ async function podOf(flags: Flags): Promise<PodSide | undefined> {
     throw new UsageError("--state and --agent are two ways to the same: give one");
   if (flags.state !== undefined) return stateSide(flags.state);
   if (flags.agent === undefined) return undefined;
+  if (/^http:\/\/[^/]+$/.test(flags.agent)) {
+    const basic = chosenBasic(true, process.env, "--agent http://…");
+    return agentSide({ url: flags.agent, basic: () => basic });
+  }
   if (!/^https:\/\/[^/]+$/.test(flags.agent))
     throw new UsageError(`--agent: ${JSON.stringify(flags.agent)} is no address`, "it is like https://10.0.0.7:5555");
   return agentSide({

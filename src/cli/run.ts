@@ -21,6 +21,8 @@ Runs the controller until SIGTERM or SIGINT. A flag wins over its environment va
   --namespace NAME         where the configuration and HAProxy's pods are      (POD_NAMESPACE; the connection's)
   --agent-tls-dir DIR      tls.crt, tls.key, ca.crt towards the agents         (AGENT_TLS_DIR; /etc/haptic/controller-tls/..data)
   --agent-tls-name NAME    DNS name in the agents' certificates                (AGENT_TLS_NAME; haptic-agent.NAMESPACE.svc)
+  --agent-no-tls           legacy, in place of the two: HTTP Basic in the clear, with --secret-name
+  --secret-name NAME       Secret with dataplane_username and dataplane_password, for that (SECRET_NAME)
   --haproxy PATH|VERSION   judges configurations; default: HAPTIC_HAPROXY, PATH, the cache folder
   --debug-port PORT        live page, /debug and health paths; 0 = none        (DEBUG_PORT; 0)
   --debug-address HOST     where that listens                                  (127.0.0.1)
@@ -39,6 +41,8 @@ const flagTypes = {
   namespace: { type: "string" },
   "agent-tls-dir": { type: "string" },
   "agent-tls-name": { type: "string" },
+  "agent-no-tls": { type: "boolean" },
+  "secret-name": { type: "string" },
   haproxy: { type: "string" },
   "debug-port": { type: "string" },
   "debug-address": { type: "string" },
@@ -61,6 +65,25 @@ function readLeaseTimes(text: string | undefined): LeaseTimes | undefined {
   return { leaseDuration, renewDeadline, retryPeriod };
 }
 
+/** HTTP Basic towards agents is used only where it was chosen as a whole, and never beside certificates. */
+function chosenSecret(isTlsOff: boolean, name: string | undefined, hasTls: boolean): string | undefined {
+  if (!isTlsOff) {
+    if (name === undefined || name === "") return undefined;
+    throw new UsageError(
+      "--secret-name (SECRET_NAME) is given, but with TLS nobody asks for what the Secret holds",
+      "take it away, or choose HTTP Basic without TLS with --agent-no-tls",
+    );
+  }
+  if (hasTls)
+    throw new UsageError("--agent-no-tls excludes --agent-tls-dir and --agent-tls-name: give one or the other");
+  if (name === undefined || name === "")
+    throw new UsageError(
+      "--agent-no-tls: --secret-name (SECRET_NAME) is missing",
+      "it names a Secret with dataplane_username and dataplane_password, in the controller's namespace",
+    );
+  return name;
+}
+
 function logLevel(text: string | undefined): string {
   const level = (text ?? "info").toLowerCase();
   if (!isLogLevel(level))
@@ -74,6 +97,12 @@ export const command: Command = {
   async run(argv) {
     const flags = readFlags("run", argv, flagTypes);
     const { env } = process;
+    const [tlsDir, tlsName] = [
+      flags["agent-tls-dir"] ?? env["AGENT_TLS_DIR"],
+      flags["agent-tls-name"] ?? env["AGENT_TLS_NAME"],
+    ];
+    const secretName = flags["secret-name"] ?? env["SECRET_NAME"];
+    const basicSecret = chosenSecret(flags["agent-no-tls"] === true, secretName, (tlsDir ?? tlsName) !== undefined);
     const log = pino({ level: logLevel(env["LOG_LEVEL"]) });
     const stop = stopSignal();
     const connection = await findConnection(flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig });
@@ -94,10 +123,15 @@ export const command: Command = {
       kube,
       namespace,
       configName: flags["crd-name"] ?? env["CRD_NAME"] ?? "haproxy-config",
-      agentTls: {
-        dir: flags["agent-tls-dir"] ?? env["AGENT_TLS_DIR"] ?? "/etc/haptic/controller-tls/..data",
-        serverName: flags["agent-tls-name"] ?? env["AGENT_TLS_NAME"] ?? `haptic-agent.${namespace}.svc`,
-      },
+      agents:
+        basicSecret === undefined
+          ? {
+              tls: {
+                dir: tlsDir ?? "/etc/haptic/controller-tls/..data",
+                serverName: tlsName ?? `haptic-agent.${namespace}.svc`,
+              },
+            }
+          : { basicSecret },
       haproxyBinary: haproxy.path,
       identity: env["POD_NAME"] ?? hostname(),
       ...(leaseTimes !== undefined && { leaseTimes }),

@@ -1,10 +1,11 @@
-/** The controller's port to agents, by their HTTP API over mutual TLS. */
-import { createAgentClient, type ClientTls } from "../agent/client.ts";
+/** The controller's port to agents, by their HTTP API: over mutual TLS, or without TLS where that was chosen. */
+import { type AgentTransport, createAgentClient } from "../agent/client.ts";
 import type { AgentConnect } from "./agent-port.ts";
 
-export function connectAgents(tls: ClientTls): AgentConnect {
+export function connectAgents(transport: AgentTransport): AgentConnect {
+  const scheme = transport.tls === undefined ? "http" : "https";
   return (address) => {
-    const client = createAgentClient({ url: `https://${address}`, tls });
+    const client = createAgentClient({ ...transport, url: `${scheme}://${address}` });
     return {
       state: ({ verify, plan }, signal) => client.state({ verify, plan }, signal),
       apply: (manifest, parts, signal) =>

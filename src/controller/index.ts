@@ -1,5 +1,5 @@
 /** The controller: `startController` connects the charts to Kubernetes, HAProxy and the agents, and serves the debug page's variables. */
-import type { ClientTls } from "../agent/client.ts";
+import type { AgentTransport, ClientTls } from "../agent/client.ts";
 import { dataplaneOf, toTemplateSources } from "../config/index.ts";
 import type { LeaseTimes } from "../config/index.ts";
 import { createChecker, createSpawner, haproxyVersion } from "../haproxy/index.ts";
@@ -10,6 +10,7 @@ import { LiveServer, startDebugServer, startMetricsServer } from "../observe/ind
 import type { LogLevel, MetricsServer, StandingFault } from "../observe/index.ts";
 import { createRenderServiceInSlices } from "../render/index.ts";
 import { connectAgents } from "./agent-connect.ts";
+import { followCredentials } from "./agent-credentials.ts";
 import type { Bus } from "./bus.ts";
 import { createController } from "./core.ts";
 import type { ControllerCore } from "./core.ts";
@@ -30,8 +31,11 @@ export interface ControllerOptions {
   readonly namespace: string;
   /** Name of the HAProxyTemplateConfig. */
   readonly configName: string;
-  /** How the agents' certificates are judged, and ours: mutual TLS 1.3. */
-  readonly agentTls: ClientTls;
+  /**
+   * How the agents' certificates are judged, and ours: mutual TLS 1.3. Or, in the legacy form without TLS, the name of the Secret with
+   * username and password.
+   */
+  readonly agents: { readonly tls: ClientTls } | { readonly basicSecret: string };
   /** In place of `spec.dataplane.port`. */
   readonly agentPort?: number;
   /** The HAProxy that judges configurations. */
@@ -98,7 +102,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
       ...(options.baseDir !== undefined && { baseDir: options.baseDir }),
     });
     closers.push(() => checker.close());
-    const connect = connectAgents(options.agentTls);
+    const connect = connectAgents(transportOf(options, closers));
     const ports: ControllerPorts = {
       kube: options.kube,
       namespace: options.namespace,
@@ -172,6 +176,20 @@ export async function startController(options: ControllerOptions): Promise<Contr
     await closeAll();
     throw error;
   }
+}
+
+function transportOf(
+  { agents, kube, namespace, log }: ControllerOptions,
+  closers: (() => Promise<void>)[],
+): AgentTransport {
+  if ("tls" in agents) return agents;
+  log.warn(
+    { secret: `${namespace}/${agents.basicSecret}` },
+    "No TLS towards agents: who can listen on the network between reads the password, keys and all files",
+  );
+  const followed = followCredentials(kube, { namespace, name: agents.basicSecret }, log);
+  closers.push(async () => followed.close());
+  return { basic: followed.current };
 }
 
 /** Traffic matters more than its figures: a port that is taken is told of, and the controller goes on without. */

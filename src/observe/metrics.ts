@@ -372,8 +372,9 @@ export class ControllerMetrics {
 
   /** A pod that is gone leaves no series behind. */
   #forget(pod: string): void {
-    const { applies, appliesRejected } = this.#counters;
+    const { applies, appliesRejected, ownReloads } = this.#counters;
     appliesRejected.remove({ pod });
+    ownReloads.remove({ pod });
     for (const mode of MODES) applies.remove({ pod, mode });
   }
 

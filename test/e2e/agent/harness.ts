@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import type { Manifest, ManifestFile, Token } from "../../../src/agent/api.ts";
-import { createAgentClient, type AgentClient } from "../../../src/agent/client.ts";
+import { createAgentClient, type AgentClient, type BasicCredentials } from "../../../src/agent/client.ts";
 import { agentPaths, prepareStart, runAgent, type AgentOptions, type RunningAgent } from "../../../src/agent/index.ts";
 import { createAuthority, writeIdentity, type Authority } from "../../../src/devcluster/certificates.ts";
 import { RuntimeSession } from "../../../src/haproxy/runtime.ts";
@@ -62,6 +62,10 @@ export interface PodOptions {
   readonly reloadIntervalMs?: number;
   readonly removalGraceMs?: number;
   readonly pacing?: AgentOptions["pacing"];
+  readonly bodyTimes?: AgentOptions["bodyTimes"];
+  readonly stateFile?: string;
+  /** In place of certificates, without TLS. */
+  readonly basic?: BasicCredentials;
   /** Of the pod's address; absent = no metrics. */
   readonly metricsPort?: number;
   /** Without the agent: a test starts its own. */
@@ -77,10 +81,12 @@ export async function startPod(options: PodOptions): Promise<Pod> {
   let master: ChildProcess | undefined;
   let agent: RunningAgent | undefined;
   const listen = `${options.address}:${options.port ?? 5555}`;
-  const client = createAgentClient({
-    url: `https://${listen}`,
-    tls: { dir: options.identities.controllerDir, serverName: SERVER_NAME },
-  });
+  const { basic } = options;
+  const client = createAgentClient(
+    basic === undefined
+      ? { url: `https://${listen}`, tls: { dir: options.identities.controllerDir, serverName: SERVER_NAME } }
+      : { url: `http://${listen}`, basic: () => basic },
+  );
   const pod: Pod = {
     baseDir,
     address: options.address,
@@ -116,8 +122,9 @@ export async function startPod(options: PodOptions): Promise<Pod> {
       agent = await runAgent({
         baseDir,
         listen,
-        tlsDir: options.identities.agentDir,
-        tlsClientName: CLIENT_NAME,
+        ...(basic === undefined ? { tlsDir: options.identities.agentDir, tlsClientName: CLIENT_NAME } : { basic }),
+        ...(options.bodyTimes !== undefined && { bodyTimes: options.bodyTimes }),
+        ...(options.stateFile !== undefined && { stateFile: options.stateFile }),
         reloadIntervalMs: options.reloadIntervalMs ?? 0,
         ...(options.removalGraceMs !== undefined && { removalGraceMs: options.removalGraceMs }),
         ...(options.pacing !== undefined && { pacing: options.pacing }),

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFi
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { createAgentClient } from "../../../src/agent/client.ts";
+import { type ClientTls, createAgentClient } from "../../../src/agent/client.ts";
 import { agentPaths, askAgent, prepareStart } from "../../../src/agent/index.ts";
 import { createAuthority, writeIdentity } from "../../../src/devcluster/certificates.ts";
 import { AgentClientError } from "../../../src/errors.ts";
@@ -339,7 +339,7 @@ check("without the controller's identity nobody is served", async () => {
     identities.authority,
   );
   writeIdentity(dirs.wrongAuthority, await other.issue([CLIENT_NAME], "client"), identities.authority);
-  const status = async (tls: Parameters<typeof createAgentClient>[0]["tls"]): Promise<number> => {
+  const status = async (tls: ClientTls): Promise<number> => {
     const client = createAgentClient({ url, tls });
     try {
       await client.state();

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { Server } from "node:http";
 import { parse, parseAllDocuments } from "yaml";
 import { pino } from "pino";
+import type { BasicCredentials } from "../../../src/agent/client.ts";
 import { agentPaths } from "../../../src/agent/index.ts";
 import { startController } from "../../../src/controller/index.ts";
 import type { ControllerHandle } from "../../../src/controller/index.ts";
@@ -39,8 +40,19 @@ export interface Counters {
 
 export const CONFIG_NAME = "ingress";
 
+/** Without TLS: what the agents ask for, and the Secret in which the controller looks for it. */
+export interface Legacy {
+  readonly secret: string;
+  readonly credentials: BasicCredentials;
+}
+
 /** `prefix` is a loopback network of the test's own: `127.92.1`. */
-export async function startStage(prefix: string, podCount = 1, version: HaproxyVersion = "3.4"): Promise<Stage> {
+export async function startStage(
+  prefix: string,
+  podCount = 1,
+  version: HaproxyVersion = "3.4",
+  legacy?: Legacy,
+): Promise<Stage> {
   const root = scratch("controller");
   const identities = await makeIdentities(root);
   const api = await startEmbeddedApi({ host: `${prefix}.1` });
@@ -65,7 +77,7 @@ export async function startStage(prefix: string, podCount = 1, version: HaproxyV
     const name = `haproxy-${index}`;
     // The example's configuration takes the socket's place from the environment, as a pod gives it.
     process.env["HAPTIC_WORKER_SOCKET"] = agentPaths({ baseDir: join(root, name) }).workerSocket;
-    pods.push(await startPod({ binary, address, identities, name }));
+    pods.push(await startPod({ binary, address, identities, name, ...(legacy && { basic: legacy.credentials }) }));
     addPod(api, `haproxy-${index}`, address);
   }
   const start = () =>
@@ -73,7 +85,10 @@ export async function startStage(prefix: string, podCount = 1, version: HaproxyV
       kube: createKubeClient(directConnection({ server: api.url })),
       namespace: "default",
       configName: CONFIG_NAME,
-      agentTls: { dir: identities.controllerDir, serverName: "haptic-agent.haptic.svc" },
+      agents:
+        legacy === undefined
+          ? { tls: { dir: identities.controllerDir, serverName: "haptic-agent.haptic.svc" } }
+          : { basicSecret: legacy.secret },
       haproxyBinary: binary,
       debugPort: 0,
       log: pino({ level: process.env["TEST_LOG"] ?? "silent" }),

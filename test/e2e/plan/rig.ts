@@ -74,7 +74,7 @@ export class Rig {
     const tls = { dir: options.identities.controllerDir, serverName: SERVER_NAME };
     this.#client = createAgentClient({ url: `https://${options.address}:5555`, tls });
     this.#sessions = new PodSessions({
-      connect: connectAgents(tls),
+      connect: connectAgents({ tls }),
       shelf: this.#shelf,
       epoch: () => 1,
       seq: () => this.#seq,
