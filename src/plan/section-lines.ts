@@ -68,6 +68,8 @@ function tell(name: string, gone: readonly string[], fresh: readonly string[]): 
 
 function directiveOf(line: string): string {
   const [first = "", second = ""] = line.split(/[ \t]+/);
+  // Whatever it is, it is no directive's name.
+  if (!/^[a-z][a-z0-9._-]*$/i.test(first)) return "a line";
   // What stands in brackets is an argument, such as a variable's name.
   return PAIRED.has(first) ? `${first} ${second.replace(/[(].*/, "")}`.trim() : first;
 }
@@ -97,7 +99,9 @@ function sectionLines(section: string, plan: RenderPlan): readonly string[] | un
     if (first.trim().replace(/\s+/g, " ") !== section) continue;
     const end = rest.findIndex((line) => sectionKeyword(line) !== undefined);
     if (end < 0 && text.length > LONGEST_SECTION) return undefined;
-    lines.push(...meaningfulLines(rest.slice(0, end < 0 ? rest.length : end).join("\n")));
+    const body = rest.slice(0, end < 0 ? rest.length : end).join("\n");
+    // What stands behind a backslash belongs to the line before.
+    lines.push(...meaningfulLines(body.replaceAll(/\\\n\s*/g, " ")));
   }
   return lines;
 }

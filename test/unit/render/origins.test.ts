@@ -2,7 +2,14 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { AGENT_OPS_34 } from "../../../src/agent/capabilities.ts";
-import { decodePlan, diffPlans, encodePlan, type RenderPlan, tellReason } from "../../../src/plan/index.ts";
+import {
+  decodePlan,
+  diffPlans,
+  encodePlan,
+  RELOAD_RULES,
+  type RenderPlan,
+  tellReason,
+} from "../../../src/plan/index.ts";
 import type { RenderService } from "../../../src/render/index.ts";
 import type { KubeObject } from "../../../src/stores/index.ts";
 import { options, planOf, route, service, TEMPLATES, world } from "./fixture.ts";
@@ -54,17 +61,36 @@ test("text that an object's change makes another one: the object, the template's
   const first = await planOf(on, objects);
   objects.put(...object("services", "shop", "web", { ...web, limit: 200 }));
   const second = await planOf(on, objects);
-  const hint = "to avoid it: keep what changes often in a map that this section reads, or declare it with planRegistry";
   const line = (template: string, text: string): number =>
     template.split("\n").findIndex((each) => each.includes(text)) + 1;
   assert.equal(reasons(second, first), [
-    `frontend http from base changed: maxconn 100 → 200 (from Service shop/web, templateSnippets.limits.template line ${line(templates.limits, "maxconn")}); ${hint}`,
+    `frontend http from base changed: maxconn 100 → 200 (from Service shop/web, templateSnippets.limits.template line ${line(templates.limits, "maxconn")}); to avoid it: ${RELOAD_RULES.section.hint}`,
   ]);
   objects.put(...object("services", "shop", "web", { ...web, limit: 200, secret: "sesame" }));
   const third = await planOf(on, objects);
   const [told = ""] = reasons(third, second);
   const at = line(templates["haproxy.cfg"], "password");
-  assert.is(told, `userlist people changed: user (from Service shop/web, haproxyConfig.template line ${at}); ${hint}`);
+  assert.is(
+    told,
+    `userlist people changed: user (from Service shop/web, haproxyConfig.template line ${at}); ${RELOAD_RULES["section-fixed"].hint}`,
+  );
+});
+
+test("a line that goes on behind a backslash is one: what stands there is no directive's name", async () => {
+  const objects = world();
+  const on = sourced({
+    ...TEMPLATES,
+    "haproxy.cfg": TEMPLATES["haproxy.cfg"]!.replace(
+      "    default_backend none\n",
+      `    default_backend none\n${LOOP}    http-request set-header authorization \\\\\n      {{ each.spec.token }}\n    "{{ each.spec.token }}" odd\n{% end %}`,
+    ),
+  });
+  objects.put(...object("services", "shop", "web", { token: "open-sesame" }));
+  const before = await planOf(on, objects);
+  objects.put(...object("services", "shop", "web", { token: "tell-nobody" }));
+  const [told = ""] = reasons(await planOf(on, objects), before);
+  assert.match(told, /^frontend http from base changed: http-request set-header, a line \(from Service shop\/web, /);
+  assert.not.match(told, /sesame|nobody/);
 });
 
 test("files, profiles and backends of haproxy.cfg's own template: who changed, who came, who went", async () => {
