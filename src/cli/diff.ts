@@ -1,8 +1,7 @@
 /** `haptic diff`: what a change would ask of HAProxy, before it is made. */
 import { agentOpsBeside, chosenBasic } from "../agent/index.ts";
 import { loadFiles } from "../config/index.ts";
-import { diffOptionsOf, MAX_OPS } from "../controller/index.ts";
-import { agentReload } from "../controller/reload-ledger.ts";
+import { agentReload, diffOptionsOf, MAX_OPS } from "../controller/index.ts";
 import { UsageError } from "../errors.ts";
 import { createKubeClient, findConnection } from "../kube/index.ts";
 import { diffPlans, type DiffOptions, type PlanDiff, type RenderPlan, WORKER_BEHIND } from "../plan/index.ts";

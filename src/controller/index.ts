@@ -22,6 +22,7 @@ export type { BusEvent, BusEventOf, BusEventType } from "./events.ts";
 export { createController, type ControllerCore } from "./core.ts";
 export type { ControllerPorts, Log } from "./ports.ts";
 export { diffOptionsOf, MAX_OPS, type PodState, podStateOf } from "./manifest.ts";
+export { agentReload } from "./reload-ledger.ts";
 export { readResourceSchemas } from "./resource-schemas.ts";
 export type { AgentConnect, AgentPort, ApplyAnswer, ApplyPart } from "./agent-port.ts";
 
