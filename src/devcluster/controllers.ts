@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { DevClusterError } from "../errors.ts";
 import type { ProcessKeeper, RunningProcess } from "./processes.ts";
-import { hapticCommand } from "./program.ts";
+import { hapticCommand, WITHOUT_BASIC } from "./program.ts";
 
 /** The first controller's; each further one has the next two. */
 const DEBUG_PORT = 6060;
@@ -77,7 +77,7 @@ export class DevController {
       command,
       args,
       channel: true,
-      environment: { ...process.env, POD_NAME: this.podName, POD_NAMESPACE: config.namespace },
+      environment: { ...process.env, ...WITHOUT_BASIC, POD_NAME: this.podName, POD_NAMESPACE: config.namespace },
       onLine: (line) => onLine(this.name, line),
     });
     return this.#process.ended;

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { ContainerStates } from "../../machines/devPod.ts";
 import type { KubeClient } from "../kube/index.ts";
 import type { KubeObject } from "../stores/types.ts";
-import { hapticCommand } from "./program.ts";
+import { hapticCommand, WITHOUT_BASIC } from "./program.ts";
 import type { ProcessKeeper, RunningProcess } from "./processes.ts";
 
 export const AGENT_METRICS_PORT = 9101;
@@ -86,6 +86,7 @@ export class DevPod {
       channel: container === "agent",
       environment: {
         ...process.env,
+        ...WITHOUT_BASIC,
         ...this.spec.environment,
         HAPTIC_BIND_ADDRESS: this.spec.address,
         HAPTIC_WORKER_SOCKET: join(this.baseDir, "haproxy-worker.sock"),

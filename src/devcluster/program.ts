@@ -3,6 +3,13 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { nodeFlags } from "../../bin/node-flags.mjs";
 
+/** What chooses HTTP Basic, which controller and agent refuse beside the certificates that they get here. */
+export const WITHOUT_BASIC = {
+  DATAPLANE_USERNAME: undefined,
+  DATAPLANE_PASSWORD: undefined,
+  SECRET_NAME: undefined,
+} as const;
+
 /** src/main.ts beside us in the repository, main.mjs above us in the bundle. */
 function entryPoint(): string {
   for (let folder = import.meta.dirname; dirname(folder) !== folder; folder = dirname(folder)) {

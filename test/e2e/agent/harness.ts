@@ -145,6 +145,8 @@ export async function startPod(options: PodOptions): Promise<Pod> {
       await client.close().catch(() => undefined);
       await agent?.close();
       await pod.killHaproxy();
+      // An old worker may have something to say still.
+      for (const stream of [master?.stdout, master?.stderr]) stream?.unpipe(log).destroy();
       log.end();
     },
   };
