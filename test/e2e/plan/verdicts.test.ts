@@ -102,7 +102,10 @@ for (const [i, version] of VERSIONS.entries()) {
       model.backends["web"]!.servers["b"]!.weight = 55;
       const { mode, reasons } = await on.apply(model);
       assert.is(mode, "reload");
-      assert.match(reasons.join(), "server_set_weight could not be done at run time: No such server.");
+      assert.match(
+        reasons.join(),
+        "the operation server_set_weight could not be done at run time: No such server. (from Backend web, server_set_weight); to avoid it: let nobody",
+      );
       assert.is((await on.worker()).get("server web/b")?.["srv_uweight"], "55");
     },
   );
