@@ -87,8 +87,23 @@ export function parseKeywords(text: string, version: VersionNumber): Keyword[] |
   return keywords;
 }
 
+/** What the last texts said: each of thousands of servers asks the same few profiles the same. */
+const directives = new Map<string, Map<string, readonly string[]>>();
+const MOST_TEXTS = 64;
+
 /** Lines of a defaults section that begin with this directive, without it. */
-export function directiveLines(text: string, directive: string): string[] {
+export function directiveLines(text: string, directive: string): readonly string[] {
+  let ofText = directives.get(text);
+  if (ofText === undefined) {
+    if (directives.size >= MOST_TEXTS) directives.clear();
+    directives.set(text, (ofText = new Map()));
+  }
+  let lines = ofText.get(directive);
+  if (lines === undefined) ofText.set(directive, (lines = readDirective(text, directive)));
+  return lines;
+}
+
+function readDirective(text: string, directive: string): readonly string[] {
   const lines: string[] = [];
   for (const raw of text.split("\n")) {
     const line = raw.trim();
