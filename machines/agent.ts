@@ -99,6 +99,8 @@ export const agentMachine = setup({
     noteHandover: () => {},
     /** From the first time on the agent accepts applies. */
     markReady: () => {},
+    /** Lets go of what the last applies left in memory, while nobody waits: the next one finds room. */
+    tidyMemory: () => {},
     logFailure: (_args, _params: { readonly what: string; readonly error: unknown }) => {},
   },
   guards: {
@@ -330,6 +332,7 @@ export const agentMachine = setup({
             folding: {
               description:
                 "What operations have changed is read back before; where the worker differs, a reload heals it.",
+              exit: "tidyMemory",
               invoke: {
                 id: "fold",
                 src: "fold",

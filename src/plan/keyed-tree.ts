@@ -218,8 +218,9 @@ export function* treeDifferences<V>(
   digestOf: ValueDigest<V>,
 ): IterableIterator<TreeDifference<V>> {
   if (before.digest === after.digest) return;
-  const left = new Cursor(before.chunks);
-  const right = new Cursor(after.chunks);
+  const [head, tail] = commonEnds(before.chunks, after.chunks);
+  const left = new Cursor(before.chunks, head, before.chunks.length - tail);
+  const right = new Cursor(after.chunks, head, after.chunks.length - tail);
   for (;;) {
     if (left.chunk !== undefined && right.chunk !== undefined && left.at === 0 && right.at === 0) {
       if (left.chunk === right.chunk || left.chunk.digest === right.chunk.digest) {
@@ -249,15 +250,18 @@ export function* treeDifferences<V>(
 
 class Cursor<V> {
   at = 0;
-  #index = 0;
+  #index: number;
+  readonly #end: number;
   readonly #chunks: readonly TreeChunk<V>[];
 
-  constructor(chunks: readonly TreeChunk<V>[]) {
+  constructor(chunks: readonly TreeChunk<V>[], from: number, end: number) {
     this.#chunks = chunks;
+    this.#index = from;
+    this.#end = end;
   }
 
   get chunk(): TreeChunk<V> | undefined {
-    return this.#chunks[this.#index];
+    return this.#index < this.#end ? this.#chunks[this.#index] : undefined;
   }
 
   key(): string | undefined {
