@@ -49,7 +49,10 @@ test("a reload that the agent chose, as an operation could not be done, says whi
   await world.advance(1_000);
   const line = world.lines.find((each) => each.startsWith("Applied")) ?? "";
   assert.match(line, /"mode":"reload"/);
-  assert.match(line, /"reasons":\["the operation map_add could not be done at run time: key .*cannot be written.*; to avoid it: /);
+  assert.match(
+    line,
+    /"reasons":\["the operation map_add could not be done at run time: key .*cannot be written.*; to avoid it: /,
+  );
   await world.close();
 });
 
