@@ -87,7 +87,10 @@ export function chosenBasic(
     );
   }
   if (lacking.length > 0)
-    throw new UsageError(`${flag}: ${lacking.join(" and ")} is missing`, "HTTP Basic needs both variables");
+    throw new UsageError(
+      `${flag}: ${lacking.join(" and ")} ${lacking.length > 1 ? "are" : "is"} missing`,
+      "HTTP Basic needs both variables",
+    );
   const wrong = checkBasic({ username, password }, "DATAPLANE_USERNAME", "DATAPLANE_PASSWORD");
   if (wrong !== undefined) throw new UsageError(wrong);
   return { username, password };

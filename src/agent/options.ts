@@ -1,6 +1,7 @@
 /** Where an agent's things lie. Relative paths in flags are relative to the base directory. */
-import { isAbsolute, join, resolve } from "node:path";
-import { STATE_FILE } from "./paths.ts";
+import { join, resolve } from "node:path";
+import { UsageError } from "../errors.ts";
+import { CURRENT_LINK, PRIVATE_DIR, STATE_FILE } from "./paths.ts";
 
 export interface AgentPaths {
   /** Absolute. */
@@ -30,11 +31,14 @@ export interface PathFlags {
   readonly stateFile?: string;
 }
 
-/** Fills in the defaults: `/etc/haproxy`, `haproxy.cfg`, `haproxy-master.sock`, `haproxy-worker.sock`, `.haptic/agent.sock`, `haptic-drain.sock`, `.haptic-agent.json`. */
+/**
+ * Fills in the defaults: `/etc/haproxy`, `haproxy.cfg`, `haproxy-master.sock`, `haproxy-worker.sock`, `.haptic/agent.sock`, `haptic-drain.sock`, `.haptic-agent.json`.
+ * @throws UsageError where the link to the state would stand in the place of something else.
+ */
 export function agentPaths(flags: PathFlags): AgentPaths {
   const baseDir = resolve(flags.baseDir ?? "/etc/haproxy");
-  const inBase = (path: string): string => (isAbsolute(path) ? path : join(baseDir, path));
-  return {
+  const inBase = (path: string): string => resolve(baseDir, path);
+  const paths: AgentPaths = {
     baseDir,
     config: flags.config ?? "haproxy.cfg",
     masterSocket: inBase(flags.masterSocket ?? "haproxy-master.sock"),
@@ -43,4 +47,24 @@ export function agentPaths(flags: PathFlags): AgentPaths {
     drainSocket: flags.drainSocket === "" ? undefined : inBase(flags.drainSocket ?? "haptic-drain.sock"),
     stateFile: flags.stateFile === "" ? undefined : inBase(flags.stateFile ?? STATE_FILE),
   };
+  checkStateFile(paths);
+  return paths;
+}
+
+/** At the first start nothing of this is there yet, so that the link would take its place. */
+function checkStateFile({ stateFile, baseDir, config, ...sockets }: AgentPaths): void {
+  if (stateFile === undefined) return;
+  const taken = [
+    join(baseDir, CURRENT_LINK),
+    join(baseDir, PRIVATE_DIR),
+    // With the folder that it lies in, which is a link into the set.
+    join(baseDir, config.split("/", 1)[0]!),
+    ...Object.values(sockets).filter((path) => path !== undefined),
+  ];
+  const place = taken.find((path) => stateFile === path || stateFile.startsWith(`${path}/`));
+  if (stateFile !== baseDir && place === undefined) return;
+  throw new UsageError(
+    `--state-file: ${stateFile} is a place that the agent or HAProxy needs itself${place === undefined ? "" : ` (${place})`}`,
+    `name a file of its own, such as ${STATE_FILE}, or "" for none`,
+  );
 }

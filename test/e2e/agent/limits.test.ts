@@ -412,7 +412,7 @@ const haptic = (args: readonly string[], env: Record<string, string>): string =>
 test("half of HTTP Basic is an error at the start, on both sides, which names what is missing", () => {
   const both = { DATAPLANE_USERNAME: "u-secret", DATAPLANE_PASSWORD: "p-secret" };
   for (const [args, env, why] of [
-    [["agent", "--no-tls"], {}, /DATAPLANE_USERNAME and DATAPLANE_PASSWORD is missing/],
+    [["agent", "--no-tls"], {}, /DATAPLANE_USERNAME and DATAPLANE_PASSWORD are missing/],
     [["agent", "--no-tls"], { DATAPLANE_USERNAME: "u-secret" }, /DATAPLANE_PASSWORD is missing/],
     [["agent", "--no-tls"], { ...both, DATAPLANE_USERNAME: "u-secret:x" }, /DATAPLANE_USERNAME holds a colon/],
     [

@@ -15,6 +15,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { Holding } from "../../../src/agent/holding.ts";
 import { agentPaths } from "../../../src/agent/options.ts";
+import { UsageError } from "../../../src/errors.ts";
 import { linkState } from "../../../src/agent/state-link.ts";
 
 const root = mkdtempSync(join(tmpdir(), "haptic-state-link-"));
@@ -36,6 +37,33 @@ test("the default is .haptic-agent.json inside the base directory", () => {
   assert.is(agentPaths({ baseDir: "/etc/haproxy", stateFile: "state/s.json" }).stateFile, "/etc/haproxy/state/s.json");
   assert.is(agentPaths({ baseDir: "/etc/haproxy", stateFile: "/run/s.json" }).stateFile, "/run/s.json");
   assert.is(agentPaths({ baseDir: "/etc/haproxy", stateFile: "" }).stateFile, undefined);
+});
+
+test("no place that the agent or HAProxy needs becomes the link", () => {
+  const baseDir = "/etc/haproxy";
+  for (const stateFile of [
+    ".",
+    "current",
+    "current/state.json",
+    ".haptic/journal",
+    "./.haptic/../.haptic/state.json",
+    "haproxy.cfg",
+    "haproxy-worker.sock",
+    "haproxy-master.sock",
+    "haptic-drain.sock",
+    "/etc/haproxy/haproxy.cfg/state.json",
+  ])
+    assert.throws(
+      () => agentPaths({ baseDir, stateFile }),
+      (error: unknown) =>
+        error instanceof UsageError &&
+        error.message.startsWith("--state-file: /etc/haproxy") &&
+        error.hint !== undefined,
+      stateFile,
+    );
+  assert.throws(() => agentPaths({ baseDir, config: "conf/haproxy.cfg", stateFile: "conf/state.json" }), "conf");
+  assert.throws(() => agentPaths({ baseDir, drainSocket: "/run/d.sock", stateFile: "/run/d.sock" }), "/run/d.sock");
+  for (const stateFile of ["haproxy.cfg.json", "../state.json", "currents/s.json"]) agentPaths({ baseDir, stateFile });
 });
 
 test("it leads to the state of the set in force, fold after fold, and what was there before it is read as ever", async () => {
