@@ -104,7 +104,19 @@ function parseReply(lines: readonly string[]): RuntimeReply {
   return tag === null ? { severity: undefined, text } : { severity: Number(tag[1]), text: text.slice(tag[0].length) };
 }
 
-/** Joins commands by `;` into lines below the limit; one command that is longer stands alone (and HAProxy refuses it). */
+/**
+ * The answer in HAProxy's place to a line or payload that is not below the limit: above its buffer HAProxy ends the connection, with
+ * whatever else is under way there, or takes a part. Undefined where it can be sent.
+ */
+export function tooLong(text: string): RuntimeReply | undefined {
+  // No letter has more than three bytes for each of its code units.
+  if (text.length * 3 < LINE_LIMIT) return undefined;
+  const bytes = Buffer.byteLength(text);
+  if (bytes < LINE_LIMIT) return undefined;
+  return { severity: 3, text: `${bytes} bytes are more than HAProxy takes at run time (${LINE_LIMIT})` };
+}
+
+/** Joins commands by `;` into lines below the limit; one command that is longer stands alone. */
 export function joinCommands(commands: readonly string[]): { line: string; count: number }[] {
   const lines: { line: string; count: number }[] = [];
   let current = "";

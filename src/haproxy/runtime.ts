@@ -1,7 +1,7 @@
 /** A persistent connection to one worker's stats socket (`level admin`). */
 import { connect, type Socket } from "node:net";
 import { RuntimeError } from "../errors.ts";
-import { joinCommands, ReplyFramer, type RuntimeReply } from "./runtime-protocol.ts";
+import { joinCommands, ReplyFramer, tooLong, type RuntimeReply } from "./runtime-protocol.ts";
 
 /** Which worker answers: a PID alone may be reused. */
 export interface WorkerIdentity {
@@ -94,6 +94,8 @@ export class RuntimeSession {
 
   /** One command alone on its line, with a payload if given (lines, each ended by a line feed, none empty). */
   async command(line: string, payload?: string, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<RuntimeReply> {
+    const refusal = tooLong(line) ?? tooLong(payload ?? "");
+    if (refusal !== undefined) return refusal;
     const text = payload === undefined ? line : `${line} <<\n${payload}`;
     const [reply] = await this.#send(text, 1, timeoutMs);
     if (reply === undefined) throw new RuntimeError("HAProxy gave no answer");
@@ -103,7 +105,12 @@ export class RuntimeSession {
   /** Commands without payload, joined by `;`; one reply each, in order. A failing one does not stop the rest. */
   async batch(commands: readonly string[], timeoutMs = DEFAULT_TIMEOUT_MS): Promise<RuntimeReply[]> {
     const lines = joinCommands(commands);
-    const replies = await Promise.all(lines.map((line) => this.#send(line.line, line.count, timeoutMs)));
+    const replies = await Promise.all(
+      lines.map(({ line, count }) => {
+        const refusal = count === 1 ? tooLong(line) : undefined;
+        return refusal === undefined ? this.#send(line, count, timeoutMs) : [refusal];
+      }),
+    );
     return lines.length === 1 && replies[0] !== undefined ? replies[0] : replies.flat();
   }
 

@@ -278,6 +278,36 @@ for (const [i, version] of (["3.4", "3.2", "3.0"] as const).entries()) {
     await run([{ kind: "crtlist_del", path: "general/list.txt", cert: "ssl/new.pem" }]);
     assert.is(await serial(pod.address, "new.example"), base);
   });
+
+  check(
+    `what is longer than HAProxy ${version} takes is not sent: a reload brings it, and nothing else is lost`,
+    async () => {
+      const { pod, controller, world } = await start(version, `127.93.18.${i + 1}`);
+      const map = "maps/host.map";
+      const names = Array.from({ length: 1_500 }, (_, n) => `name-${n}.example`);
+      const value = "x".repeat(20_000);
+      const changes: readonly (readonly [() => void, Op])[] = [
+        [() => (world.hosts["long.example"] = value), { kind: "map_add", path: map, key: "long.example", value }],
+        [() => (world.hosts["one.example"] = value), { kind: "map_set", path: map, key: "one.example", value }],
+        [
+          () => (world.list[0] = `ssl/base.pem ${names.join(" ")}`),
+          { kind: "crtlist_set", path: "general/list.txt", cert: "ssl/base.pem", options: [], sni_filters: names },
+        ],
+      ];
+      for (const [change, op] of changes) {
+        const { haproxy } = await pod.client.state();
+        change();
+        world.hosts["two.example"] = "two";
+        const result = await controller.change(filesOf(world), [{ ...op }]);
+        assert.is(result.mode, "reload", JSON.stringify(result));
+        assert.match(result.op_results[0]?.output ?? "", /bytes are more than HAProxy takes at run time/);
+        const after = await pod.client.state();
+        assert.is.not(after.haproxy!.worker_pid, haproxy!.worker_pid);
+        assert.is(after.own_reload, undefined);
+        assert.is((await get(pod.address, "two.example")).body, "9002");
+      }
+    },
+  );
 }
 
 const check34 = needing(test, testHaproxy("3.4") === undefined ? "HAProxy 3.4 is not there" : undefined);

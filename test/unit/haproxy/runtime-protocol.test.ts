@@ -2,12 +2,14 @@ import * as fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import {
+  isFailure,
   joinCommands,
   LINE_LIMIT,
   ReplyFramer,
   safePayloadKey,
   safePayloadText,
   safeWord,
+  tooLong,
 } from "../../../src/haproxy/runtime-protocol.ts";
 
 function frames(stream: string, cuts: readonly number[] = []): string[] {
@@ -84,6 +86,16 @@ test("joined lines stay below the limit, keep the order and lose nothing", () =>
       );
     }),
   );
+});
+
+test("what HAProxy would not take whole is answered in its place, by its size in bytes", () => {
+  for (const text of ["", "a".repeat(LINE_LIMIT - 1), "é".repeat(LINE_LIMIT / 2 - 1)])
+    assert.is(tooLong(text), undefined);
+  for (const text of ["a".repeat(LINE_LIMIT), "é".repeat(LINE_LIMIT / 2), "€".repeat(LINE_LIMIT)]) {
+    const refusal = tooLong(text)!;
+    assert.ok(isFailure(refusal));
+    assert.match(refusal.text, `${Buffer.byteLength(text)} bytes`);
+  }
 });
 
 test.run();
