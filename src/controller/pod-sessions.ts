@@ -18,6 +18,7 @@ import {
 } from "./manifest.ts";
 import type { Delivery, PodState } from "./manifest.ts";
 import type { PlanShelf } from "./plan-shelf.ts";
+import { refusalOf } from "./refusal.ts";
 import { agentReasons, agentReload, tellReasons } from "./reload-ledger.ts";
 
 export interface ApplyRecord {
@@ -324,7 +325,7 @@ export class PodSessions {
     const heard = result.own_reload === undefined ? [] : this.#hear(session, result.own_reload);
     this.#served = this.#deps.epoch();
     this.#learn(session, afterApply(session.state, result));
-    const message = result.ok ? "" : refusal(result);
+    const message = result.ok ? "" : refusalOf(result);
     this.#deps.onApply({
       pod: session.pod.id,
       planId: manifest.plan_id,
@@ -392,10 +393,3 @@ function loadedAfter(before: PodState, result: ApplyResult): PodState["loaded"] 
 }
 
 const operationsOf = ({ ops, op_batches: batches = [] }: Manifest): Manifest["ops"] => [...ops, ...batches.flat()];
-
-function refusal(result: ApplyResult): string {
-  if (result.error !== undefined) return `${result.error.stage}: ${result.error.message}`;
-  const failed = result.op_results.find((op) => !op.ok);
-  if (failed !== undefined) return `${failed.kind}: ${failed.output}`;
-  return result.reload?.output ?? "the agent refused the apply";
-}

@@ -112,11 +112,18 @@ export function judge(code: number, output: string, binary: string): Pick<CheckV
     throw new HaproxyBinaryError(`${binary} cannot be started: ${output.trim().slice(0, 200)}`);
   if (code > 128)
     throw new HaproxyBinaryError(`${binary} was ended by signal ${code - 128} while it judged the configuration`);
-  const message = clean(alerts.length > 0 ? alerts : entries);
+  const message = refusalWords(output);
   return {
     accepted: false,
     message: message === "" ? `HAProxy refused the configuration with status ${code}` : message,
   };
+}
+
+/** What HAProxy said when it refused a configuration, for people: its alerts, or everything where it gave none. */
+export function refusalWords(output: string): string {
+  const entries = splitMessages(output);
+  const alerts = entries.filter((entry) => entry.startsWith("[ALERT]"));
+  return clean(alerts.length > 0 ? alerts : entries);
 }
 
 /** HAProxy's messages begin with a tag; lines without one continue the message before. */

@@ -7,6 +7,7 @@ export {
   type CheckVerdict,
   createChecker,
   judge,
+  refusalWords,
 } from "./check.ts";
 export {
   cacheFolder,
