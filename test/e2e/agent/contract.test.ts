@@ -1,3 +1,4 @@
+// runner: beside
 /** What controller and agent agree on beside the operations: batches, proofs, sets that HAProxy refused, what is read back. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

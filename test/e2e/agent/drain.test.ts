@@ -1,3 +1,4 @@
+// runner: beside
 /** Draining against a real HAProxy: who keeps it from being quiet, and what its readiness path says meanwhile. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";

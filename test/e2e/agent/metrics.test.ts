@@ -1,3 +1,4 @@
+// runner: beside
 import { connect } from "node:net";
 import { test } from "uvu";
 import * as assert from "uvu/assert";

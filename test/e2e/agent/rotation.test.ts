@@ -1,3 +1,4 @@
+// runner: beside
 /** Mutual TLS while its certificates are exchanged, as Kubernetes does it: a new folder, and the link `..data` turned to it. */
 import { X509Certificate } from "node:crypto";
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";

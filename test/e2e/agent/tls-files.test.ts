@@ -1,3 +1,4 @@
+// runner: beside
 /** Certificates and CA files that a running HAProxy is given and rid of; the worker's own lists tell what it holds. */
 import "reflect-metadata";
 import { connect, type TLSSocket } from "node:tls";

@@ -1,3 +1,4 @@
+// runner: beside
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test as base } from "uvu";

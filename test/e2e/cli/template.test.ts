@@ -1,3 +1,4 @@
+// runner: beside
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// runner: beside
 /** Controller and agents without TLS, where that was chosen on both sides. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";

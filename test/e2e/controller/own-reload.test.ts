@@ -1,3 +1,4 @@
+// runner: beside
 /** What an agent finds when it reads HAProxy back reaches those who look after the cluster. */
 import { test } from "uvu";
 import * as assert from "uvu/assert";

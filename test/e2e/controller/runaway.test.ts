@@ -1,3 +1,4 @@
+// runner: beside
 // runner: limit 300 s
 /**
  * Templates that run away, put into a running controller with kubectl: each is refused and named by its place while probes are

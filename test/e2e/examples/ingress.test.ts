@@ -1,3 +1,4 @@
+// runner: beside
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, request, type Server } from "node:http";

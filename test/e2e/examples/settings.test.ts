@@ -1,3 +1,4 @@
+// runner: beside
 /** What an author declares as a setting changes in a HAProxy that runs: no reload, on every version. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

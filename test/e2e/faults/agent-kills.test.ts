@@ -1,3 +1,4 @@
+// runner: beside
 // runner: limit 3000 s
 /**
  * The agents of a whole cluster are killed again and again while everything changes: traffic notices nothing, a tree is never anything but a set

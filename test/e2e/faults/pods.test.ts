@@ -1,3 +1,4 @@
+// runner: beside
 // runner: limit 600 s
 /** What happens to a pod: its HAProxy dies, its disk fills up or fails, its tree is harmed, clocks are stepped. */
 import { spawnSync } from "node:child_process";

@@ -1,3 +1,4 @@
+// runner: beside
 // runner: limit 240 s
 import { test } from "uvu";
 import { isolated } from "../harness/isolation.ts";
