@@ -24,6 +24,12 @@ export interface NarratorOptions {
 
 const KEPT_LINES = 20;
 
+/** What HAProxy adds to every refusal, after it has said what is wrong. */
+const CLOSING_REMARK = /Error\(s\) found in configuration file|Fatal errors found in configuration\./;
+
+/** An agent that will not ask HAProxy again yet repeats what HAProxy said. */
+const REPEATED = /^known_bad: /;
+
 interface LogLine {
   readonly level?: number;
   readonly msg?: string;
@@ -51,8 +57,11 @@ export class Narrator implements DevListener {
   readonly #ledger: InForceLedger;
   readonly #tails = new Map<string, string[]>();
   #hushed = false;
+  #serves = false;
   /** Which controllers have a fault, or gave a warning. */
   readonly #faults = new Map<string, Set<string>>();
+  /** Faults that were told and are not mended, by object and reason. */
+  readonly #standing = new Set<string>();
   readonly #followers = new Set<(reached: InForce) => void>();
 
   constructor(options: NarratorOptions) {
@@ -83,7 +92,8 @@ export class Narrator implements DevListener {
     if (this.#hushed) return;
     const entry = parse(line);
     if (entry !== undefined && source.startsWith("controller")) this.#controllerSaid(source, entry);
-    else if (!this.#options.verbose && /\[ALERT\]/.test(line)) this.say(`${source}: ${line}`);
+    else if (!this.#options.verbose && /\[ALERT\]/.test(line) && !CLOSING_REMARK.test(line))
+      this.say(`${source}: ${line}`);
   }
 
   /** From now on containers end because they shall: what they say about it is no news. */
@@ -122,7 +132,9 @@ export class Narrator implements DevListener {
 
   #tell(reached: InForce | undefined): void {
     if (reached === undefined) return;
-    this.#options.outlet.line(sentence(reached), { type: "inForce", ...reached });
+    // The first set is what everything was started for: that there is live traffic says it, and how long it took.
+    if (this.#serves) this.#options.outlet.line(sentence(reached), { type: "inForce", ...reached });
+    this.#serves = true;
     for (const follower of this.#followers) follower(reached);
   }
 
@@ -133,13 +145,13 @@ export class Narrator implements DevListener {
       this.#tell(this.#ledger.applied({ pod, plan, mode }, now()));
     } else if (msg === "Configuration in force") {
       this.#tell(this.#ledger.configurationAccepted(plan, now()));
-    } else if (msg === "Apply refused") {
-      outlet.line(`${pod} refused a change: ${message}`, { type: "refused", pod, message });
     } else if (msg === "Leading" && controllers > 1) {
       outlet.line(`${source} leads, epoch ${entry.epoch}`, { type: "leads", controller: source, epoch: entry.epoch });
     } else if (msg === "Fault") {
       if (isConfiguration(object)) this.#ledger.configurationRefused();
-      if (!this.#isNews(source, `${object} ${reason} ${message}`, true)) return;
+      const isTold = this.#standing.has(`${object} ${reason}`);
+      if (!this.#isNews(source, `${object} ${reason} ${message}`, true) || (isTold && REPEATED.test(message))) return;
+      this.#standing.add(`${object} ${reason}`);
       const told = this.#options.placed?.(message) ?? message;
       outlet.line(`fault: ${object}: ${reason}: ${told}`, { type: "fault", object, reason, message: told });
     } else if (msg === "Fault mended") {
@@ -149,6 +161,7 @@ export class Narrator implements DevListener {
           .some((key) => this.#isNews(source, key, false))
       )
         return;
+      this.#standing.delete(`${object} ${reason}`);
       outlet.line(`mended: ${object}: ${reason}`, { type: "mended", object, reason });
     } else if (msg === "Configuration warning") {
       if (!this.#isNews(source, `warning ${object} ${field} ${message}`, true)) return;

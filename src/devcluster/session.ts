@@ -275,13 +275,18 @@ export class DevSession {
     const { configName, manifests } = this.options;
     const chosen = configName === undefined ? all : all.filter(({ metadata }) => metadata.name === configName);
     if (chosen.length === 1) return chosen[0]!;
-    const names = all.map(({ metadata }) => metadata.name).join(", ");
-    throw new DevClusterError(
-      all.length === 0
-        ? `${manifests} holds no HAProxyTemplateConfig that the API takes`
-        : `${manifests} holds ${all.length} HAProxyTemplateConfigs (${names}), and it is not clear which one is meant`,
-      all.length === 0 ? "each refused object is named above" : "name it with --crd-name",
-    );
+    if (all.length === 0)
+      throw new DevClusterError(
+        `${manifests} holds no HAProxyTemplateConfig that the API takes`,
+        "what was refused is named above; where nothing is, the folder lacks one: examples/ingress/config.yaml is one to begin with",
+      );
+    const names = all.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).join(", ");
+    throw chosen.length === 0
+      ? new DevClusterError(`${manifests} holds no HAProxyTemplateConfig ${configName}`, `it holds ${names}`)
+      : new DevClusterError(
+          `${manifests} holds ${all.length} HAProxyTemplateConfigs (${names}), and it is not clear which one is meant`,
+          configName === undefined ? "name it with --crd-name" : "leave one of that name in the folder",
+        );
   }
 
   async #writeIdentities(namespace: string): Promise<void> {

@@ -150,6 +150,9 @@ test("manifests that cannot be served are an error that names them", async () =>
   assert.is(await running.exit, 1);
   assert.match(running.errors(), "holds no HAProxyTemplateConfig");
   assert.match(running.errors(), "HAPTIC_E_DEV_CLUSTER");
+  const other = dev(`--manifests=${join(root, "examples/ingress")}`, "--crd-name=other");
+  assert.is(await other.exit, 1);
+  assert.match(other.errors(), /holds no HAProxyTemplateConfig other .*\n {2}it holds default\/ingress/);
 });
 
 test.run();
