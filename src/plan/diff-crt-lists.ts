@@ -4,6 +4,7 @@ import { joinBlocks } from "./chunks.ts";
 import { type CrtListEntry, parseCrtList } from "./crt-list.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Op } from "./ops.ts";
+import { isTooLong } from "./payloads.ts";
 import { changeOf } from "./reasons.ts";
 import type { ReloadRuleName } from "./reload-rules.ts";
 import type { PlanFile, RenderPlan } from "./types.ts";
@@ -75,6 +76,9 @@ export function changedCrtList(before: PlanFile, after: PlanFile, { next, ledger
     if (next.files.get(cert)?.kind === "cert") ledger.load("cert", cert);
     else return refuse("crt-list-file", `: it names ${cert}, which HAProxy has not loaded`, `entry ${cert}`);
   }
+  const long = [...added, ...grown.keys()].find((entry) => isTooLong(entry.line));
+  if (long !== undefined)
+    return refuse("entry-size", `: the entry of ${long.cert} has 12 KiB or more`, `entry ${long.cert}`);
   const add = (entry: CrtListEntry, filters: readonly string[]): Op => ({
     // Other options, or fewer names, of an entry that stays.
     kind: left.has(entry.cert) ? "crtlist_set" : "crtlist_add",

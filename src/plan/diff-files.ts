@@ -9,7 +9,7 @@ import type { Op } from "./ops.ts";
 import { fileDigest } from "./plan.ts";
 import type { Makers } from "./makers.ts";
 import { changeOf, type ReasonDetails } from "./reasons.ts";
-import { oversized } from "./payloads.ts";
+import { hasLongLine, isTooLong, oversized } from "./payloads.ts";
 import { namedByServers } from "./server-files.ts";
 import { isSettingsMap } from "./settings.ts";
 import type { Block, PlanFile, RenderPlan } from "./types.ts";
@@ -112,7 +112,7 @@ function changedFile(before: PlanFile, after: PlanFile, { next, makers, ledger }
   switch (after.kind) {
     case "map":
       if (ledger.holds("maps", after.path) === false) return;
-      return changedMap(before, after, next.maps.get(after.path)?.ordered ?? true, ledger);
+      return changedMap(before, after, next.maps.get(after.path)?.ordered ?? true, ledger, details);
     case "cert":
       if (ledger.holds("certs", after.path) === false || tooLarge(after, makers, ledger)) return;
       return ledger.add("certs", [{ kind: "cert_set", path: after.path }]);
@@ -148,9 +148,17 @@ function changedFile(before: PlanFile, after: PlanFile, { next, makers, ledger }
 const SETTINGS_STAGES = { add: "settings", del: "settingsDel" } as const;
 const MAP_STAGES = { add: "mapAdd", del: "mapDel" } as const;
 
-function changedMap(before: PlanFile, after: PlanFile, ordered: boolean, ledger: Ledger): void {
+function changedMap(
+  before: PlanFile,
+  after: PlanFile,
+  ordered: boolean,
+  ledger: Ledger,
+  details: () => ReasonDetails,
+): void {
   const stages = isSettingsMap(after.path) ? SETTINGS_STAGES : MAP_STAGES;
-  const replace = (): void => ledger.add(stages.add, [{ kind: "map_replace", path: after.path }]);
+  const reload = (): void => ledger.reload("entry-size", `map ${after.path} has an entry of 12 KiB or more`, details);
+  const replace = (): void =>
+    hasLongLine(after) ? reload() : ledger.add(stages.add, [{ kind: "map_replace", path: after.path }]);
   const old = before.blocks;
   const now = after.blocks;
   if (old.some((block) => block.bytes.length !== block.size)) return replace();
@@ -169,6 +177,7 @@ function changedMap(before: PlanFile, after: PlanFile, ordered: boolean, ledger:
     // Duplicates have an order, and a single-entry command may touch the wrong one of them.
     if (was.length > 1 || is.length > 1 || !isLineSafe(key)) return replace();
     const value = is[0];
+    if (isTooLong(`${key} ${value ?? ""}`)) return reload();
     if (value === undefined) edits.push([stages.del, { kind: "map_del", path: after.path, key }]);
     else if (was.length === 0 && isPayloadSafe(value))
       edits.push([stages.add, { kind: "map_add", path: after.path, key, value }]);

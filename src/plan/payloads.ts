@@ -1,6 +1,6 @@
 /**
- * What HAProxy's commands can carry of a PEM file: a chain goes in one payload, a CA file in as many as it has blocks; each stays
- * below the bound of the agent's contract.
+ * What HAProxy's commands can carry: of a PEM file a chain goes in one payload, a CA file in as many as it has blocks; of a map or a
+ * crt-list each entry in one. Each stays below the bound of the agent's contract.
  */
 import { joinBlocks } from "./chunks.ts";
 import type { PlanFile } from "./types.ts";
@@ -23,4 +23,15 @@ export function oversized(file: PlanFile): string | undefined {
   if (largest < PAYLOAD) return undefined;
   const what = file.kind === "ca" ? "one of its blocks" : largest === sizes[1] ? "its key" : "its chain";
   return `${what} has ${largest} bytes, more than the ${PAYLOAD} that HAProxy takes at run time`;
+}
+
+/** Whether an entry of a map or a crt-list, as a line, can be sent. */
+export const isTooLong = (line: string): boolean =>
+  line.length * 3 >= PAYLOAD && Buffer.byteLength(line) + 1 >= PAYLOAD;
+
+/** Whether a file has a line that cannot be sent. */
+export function hasLongLine({ blocks }: PlanFile): boolean {
+  return blocks.some(
+    ({ bytes }) => bytes.length >= PAYLOAD && Buffer.from(bytes).toString("utf8").split("\n").some(isTooLong),
+  );
 }

@@ -165,6 +165,10 @@ export const RELOAD_RULES = {
     when: "a certificate's chain, or one block of a CA file, is larger than 12 KiB",
     hint: "leave out of the chain what clients need not get: the root, and certificates of other chains; nothing else, as HAProxy's commands take a chain in one piece only",
   },
+  "entry-size": {
+    when: "an entry of a map or of a crt-list that comes, or changes, has 12 KiB or more",
+    hint: "keep values short, and give a certificate's entry fewer names, such as a wildcard: HAProxy's commands take no longer entry",
+  },
   "ca-version": {
     when: "the content of a CA file changes on HAProxy 3.0",
     hint: "nothing avoids it on this version of HAProxy: 3.2 takes it at run time",

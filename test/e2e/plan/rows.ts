@@ -665,6 +665,13 @@ const MAP_ROWS: readonly Row[] = [
     holds: () => ({ "map maps/notes.map · entries": "…new.example a b  c; d" }),
   },
   {
+    change: "a value that no command carries",
+    mode: "reload",
+    why: [["entry-size", "map maps/notes.map has an entry of 12 KiB or more: N bytes (content)"]],
+    make: (model) => void (model.notes["new.example"] = "long ".repeat(2_600).trim()),
+    holds: () => ({ "map maps/notes.map · entries": `…new.example ${"long ".repeat(2_600).trim()}` }),
+  },
+  {
     change: "a thousand entries",
     mode: "runtime",
     make(model) {

@@ -249,6 +249,25 @@ test('row "map ordered=true → atomic versioned replace when order matters"', (
   assert.equal(kinds(diff(map("a 1\nb 3\n", true), map("a 1\nb 2\n", true)).ops), ["map_set"]);
 });
 
+test('row "an entry of a map or a crt-list of 12 KiB or more → reload"', () => {
+  const long = "x".repeat(12 * 1024);
+  const wide = "ä".repeat(6 * 1024);
+  const text = "map maps/m has an entry of 12 KiB or more";
+  reloads(diff(map(`a 1\nb ${long}\n`), map("a 1\n")), text, "content");
+  reloads(diff(map(`a ${wide}\n`), map("a 1\n")), text, "content");
+  reloads(diff(map("a 1\n"), map(`a 1\n${long} b\n`)), text, "content");
+  reloads(diff(map(`b 2\na ${long}\n`, true), map(`a ${long}\nb 2\n`, true)), text, "content");
+  // What is as it was, or only had such a value, needs none.
+  assert.equal(kinds(diff(map(`a ${long}\nb 2\n`), map(`a ${long}\nb 1\n`)).ops), ["map_set"]);
+  assert.equal(kinds(diff(map("a 1\n"), map(`a ${long}\n`)).ops), ["map_set"]);
+  assert.equal(kinds(diff(map("b 1\n"), map(`a ${long}\nb 1\n`)).ops), ["map_del"]);
+  const names = (count: number): string => Array.from({ length: count }, (_, i) => `name-${i}.example`).join(" ");
+  const wideList = (count: number): World => list(`d.pem *\na.pem ${names(count)}\n`);
+  const entry = "crt-list general/list.txt: the entry of a.pem has 12 KiB or more";
+  reloads(diff(wideList(1_000), wideList(10), inList), entry, "entry a.pem");
+  assert.equal(kinds(diff(wideList(10), wideList(1_000), inList).ops), ["crtlist_set"]);
+});
+
 test('row "map not loaded → file_only"', () => {
   assert.is(diff(map("a 2\n"), map("a 1\n"), { loaded: loadedWith({}) }).verdict, "file_only");
   assert.is(diff(map("a 1\n"), {}).verdict, "file_only");
