@@ -134,7 +134,11 @@ export async function agentSide(options: AgentClientOptions): Promise<PodSide> {
     if (error instanceof AgentClientError && error.status === 0 && error.hint === undefined)
       throw new AgentClientError(error.message, 0, {
         cause: error,
-        hint: "--tls-dir holds tls.crt, tls.key and ca.crt of a controller; `haptic agent state --plan` in the pod needs none",
+        hint: `${
+          options.tls === undefined
+            ? "over http:// an agent answers only where it was started with --no-tls"
+            : "--agent-tls-dir holds tls.crt, tls.key and ca.crt of a controller"
+        }; \`haptic agent state --plan\` in the pod needs none of it`,
       });
     throw error;
   } finally {

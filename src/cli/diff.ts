@@ -112,7 +112,17 @@ async function podOf(flags: Flags): Promise<PodSide | undefined> {
     throw new UsageError("--state and --agent are two ways to the same: give one");
   if (flags.state !== undefined) return stateSide(flags.state);
   if (flags.agent === undefined) return undefined;
+  // What stands before an @ could be a password.
+  if (flags.agent.includes("@"))
+    throw new UsageError(
+      "--agent: the address holds an @: a user name or password does not belong into it",
+      "it is like https://10.0.0.7:5555; HTTP Basic takes DATAPLANE_USERNAME and DATAPLANE_PASSWORD",
+    );
   if (/^http:\/\/[^/]+$/.test(flags.agent)) {
+    if ((flags["agent-tls-dir"] ?? flags["agent-tls-name"]) !== undefined)
+      throw new UsageError(
+        "--agent http://… goes without TLS: --agent-tls-dir and --agent-tls-name belong to https://…",
+      );
     const basic = chosenBasic(true, process.env, "--agent http://…");
     return agentSide({ url: flags.agent, basic: () => basic });
   }

@@ -154,11 +154,15 @@ test("where there is no answer the exit code is 2: files, templates, the command
     [["--cluster", "old"], /do not go with/],
     [["--state", "nothing.json", "-f", "config.yaml"], /cannot be read/],
     [["--agent", "10.0.0.1", "-f", "config.yaml"], /is no address/],
+    [["--agent", "https://u:pw-secret@10.0.0.1", "-f", "config.yaml"], /does not belong into it/],
+    [["--agent", "https://u:pw-secret@10.0.0.1/x", "-f", "config.yaml"], /does not belong into it/],
+    [["--agent", "http://10.0.0.1", "--agent-tls-dir", ".", "-f", "config.yaml"], /belong to https/],
     [["--bogus"], /lists its flags/],
   ] as const) {
     const { code, err } = await folder.haptic(["diff", ...args]);
     assert.is(code, 2, args.join(" "));
     assert.match(err, says);
+    assert.not.match(err, "pw-secret");
   }
 });
 
@@ -269,6 +273,7 @@ withPod("a running pod, by its agent's URL and by what `haptic agent state --pla
     assert.equal(told(read).versions, told(asked).versions, read.err);
     const nobody = await folder.haptic(["diff", "--agent", "https://127.91.4.3:5555", ...tls, ...files]);
     assert.equal([nobody.code, /HAPTIC_E_AGENT_CLIENT/.test(nobody.err)], [2, true], nobody.err);
+    assert.match(nobody.err, "--agent-tls-dir holds");
   } finally {
     delete process.env["HAPTIC_WORKER_SOCKET"];
     await pod.close();
