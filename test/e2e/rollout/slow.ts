@@ -13,6 +13,7 @@ const SENT_MS = 500;
 
 export async function slowReload(stage: Stage, holdMs: number): Promise<string[]> {
   const { cluster, site } = stage;
+  await stage.fewEndpoints();
   const before = await stage.reloads();
   let afterMs = 0;
   const report = await underLoad(cluster, { host: HOST, pauseMs: 20 }, async () => {

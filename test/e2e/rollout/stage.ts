@@ -7,13 +7,15 @@ import { join } from "node:path";
 import { Cluster, CONFIG, type ExampleConfig, until } from "../harness/cluster.ts";
 import type { Network } from "../harness/isolation.ts";
 import type { ApiChoice } from "../harness/planes.ts";
-import { Site } from "../harness/site.ts";
+import { NAME, Site } from "../harness/site.ts";
 
 /** The pod whose new worker can be held at its start. */
 export const SLOW = 0;
 export const QUICK = 1;
 const STATUS_PORT = 8404;
 const LOADED_MS = 60_000;
+/** Endpoints of a host where one of them is asked for. */
+const FEW_ENDPOINTS = 2;
 
 const TCP_BIND = `bind "\${HAPTIC_BIND_ADDRESS-*}:8443" ssl {{ render "certificates" }} alpn h2,http/1.1\n`;
 const QUIC_BIND = `    bind "quic4@\${HAPTIC_BIND_ADDRESS-*}:8443" ssl {{ render "certificates" }} alpn h3\n`;
@@ -113,6 +115,20 @@ export class Stage {
         }),
       ),
     );
+  }
+
+  /** Leaves the host under load few endpoints: of the hundred that a rolling update leaves, one gets its turn after seconds. */
+  async fewEndpoints(): Promise<void> {
+    const { cluster } = this;
+    const endpoints = cluster.endpointsOf(NAME);
+    if (endpoints.length <= FEW_ENDPOINTS) return;
+    const applied = async (): Promise<string[]> =>
+      (await cluster.variable<readonly { readonly applied: string }[]>("pods")).map((pod) => pod.applied);
+    await cluster.settled();
+    const before = await applied();
+    await cluster.setEndpoints(NAME, endpoints.slice(-FEW_ENDPOINTS));
+    await until("the others are gone", async () => (await applied()).every((plan, pod) => plan !== before[pod]));
+    await cluster.settled();
   }
 
   reloads(): Promise<number[]> {
