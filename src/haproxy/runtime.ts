@@ -108,7 +108,7 @@ export class RuntimeSession {
     const replies = await Promise.all(
       lines.map(({ line, count }) => {
         const refusal = count === 1 ? tooLong(line) : undefined;
-        return refusal === undefined ? this.#send(line, count, timeoutMs) : [refusal];
+        return refusal === undefined ? this.#send(line, count, timeoutMs) : Promise.resolve([refusal]);
       }),
     );
     return lines.length === 1 && replies[0] !== undefined ? replies[0] : replies.flat();
