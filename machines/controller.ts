@@ -94,6 +94,7 @@ export interface ControllerInput {
   readonly contestMs: (times: number) => number;
   readonly jitter: (ms: number) => number;
   readonly verdictOf: (planId: string) => CheckVerdict | undefined;
+  readonly isRisky: (planId: string) => boolean;
   readonly statusDiffers: () => boolean;
   readonly hasEvents: () => boolean;
   readonly publishing: PublisherInput;
@@ -358,7 +359,7 @@ export const controllerMachine = setup({
             {
               id: "renderGate",
               src: "renderGate",
-              input: ({ context }) => ({ verdictOf: context.verdictOf, maxSuperseded: 8 }),
+              input: ({ context }) => ({ verdictOf: context.verdictOf, isRisky: context.isRisky, maxSuperseded: 8 }),
               onError: { target: "failed", actions: { type: "reportComponent", params: failure("renderGate") } },
             },
             {

@@ -6,7 +6,7 @@
  * Emits: PLAN.RELEASED (may be deployed), PLAN.PASSED (agents may promote it), PLAN.REFUSED (revert it where it is not loaded),
  * PLAN.UNPROVEN (HAProxy could not be asked), GATE.HELD, GATE.PINNED, GATE.RECOVERED.
  *
- * closed: nothing of this term is proven, or a new configuration came: validate before dispatch.
+ * closed: nothing of this term is proven, a new configuration came, or a text at whose reload HAProxy could die: validate before dispatch.
  * open: release at once, check beside. A check waits for `settle` (a multiple of what the last one took: it must not crowd out
  * the deployments it watches over); a newer plan takes its place, and kills the check of the older one, but not for ever: after
  * `maxSuperseded` kills in a row the running check is let finish.
@@ -48,6 +48,8 @@ export const renderGateReads = ["PLAN.RENDERED"] as const;
 export interface RenderGateInput {
   /** Remembered verdict of a plan; verdicts outlive the term: they belong to the content and to HAProxy's binary. */
   readonly verdictOf: (planId: string) => CheckVerdict | undefined;
+  /** Its text could end HAProxy when it is reloaded. */
+  readonly isRisky: (planId: string) => boolean;
   readonly maxSuperseded: number;
 }
 
@@ -121,7 +123,8 @@ const gate = setup({
     candidateRefused: ({ context }) => verdictFor(context, context.candidate.planId)?.passed === false,
     remembered: ({ context }, params: { planId: string }) => verdictFor(context, params.planId) !== undefined,
     inCheck: ({ context }, params: { planId: string }) => context.checking === params.planId,
-    ofNewConfiguration: (_, params: { reasons: readonly TriggerReason[] }) => params.reasons.includes("configuration"),
+    mustBeProven: ({ context }, params: { planId: string; reasons: readonly TriggerReason[] }) =>
+      params.reasons.includes("configuration") || context.isRisky(params.planId),
     starving: ({ context }) => context.superseded >= context.maxSuperseded,
     stale: ({ context }) => context.candidate.planId !== context.checking,
     provenAndStale: ({ context }) =>
@@ -210,7 +213,7 @@ export const renderGateMachine = gate.createMachine({
       on: {
         "PLAN.RENDERED": [
           {
-            guard: { type: "ofNewConfiguration", params: ({ event }) => ({ reasons: event.reasons }) },
+            guard: { type: "mustBeProven", params: ({ event }) => event },
             target: "closed.deciding",
             actions: propose,
           },
@@ -230,7 +233,7 @@ export const renderGateMachine = gate.createMachine({
           on: {
             "PLAN.RENDERED": [
               {
-                guard: { type: "ofNewConfiguration", params: ({ event }) => ({ reasons: event.reasons }) },
+                guard: { type: "mustBeProven", params: ({ event }) => event },
                 target: "#renderGate.closed.deciding",
                 actions: propose,
               },
@@ -254,7 +257,7 @@ export const renderGateMachine = gate.createMachine({
           on: {
             "PLAN.RENDERED": [
               {
-                guard: { type: "ofNewConfiguration", params: ({ event }) => ({ reasons: event.reasons }) },
+                guard: { type: "mustBeProven", params: ({ event }) => event },
                 target: "#renderGate.closed.deciding",
                 actions: propose,
               },

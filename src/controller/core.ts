@@ -25,6 +25,7 @@ import { PODS_ALIAS } from "./iteration.ts";
 import { Iterations } from "./iterations.ts";
 import { livePanels } from "./live-panels.ts";
 import { Observation } from "./observation.ts";
+import { OpenQuotes } from "./open-quotes.ts";
 import { PlanShelf } from "./plan-shelf.ts";
 import { wirePodApply } from "./pod-apply.ts";
 import { PodSessions } from "./pod-sessions.ts";
@@ -102,6 +103,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
   });
   const notes = new ConfigNotes({ faults, log, configName: `HAProxyTemplateConfig ${namespace}/${configName}` });
   const shelf = new PlanShelf();
+  const openQuotes = new OpenQuotes();
   const verdicts = new Verdicts(ports.check, shelf, (planId, { passed, tookMs }) => {
     records.noteCheck(passed);
     observation.checked(tookMs);
@@ -274,6 +276,10 @@ export function createController(ports: ControllerPorts): ControllerCore {
       contestMs: jitteredBackoff(ports.random, 2_000, 120_000),
       jitter: (ms) => ms * (1 + ports.random() / 5),
       verdictOf: (planId) => verdicts.of(planId),
+      isRisky: (planId) => {
+        const plan = shelf.get(planId);
+        return plan !== undefined && openQuotes.of(plan);
+      },
       statusDiffers: () => conditionDiffers(records.book, source.config),
       hasEvents: () => records.ledger.hasWork,
       publishing: publisherInput(publishing, iterations, ports.random),

@@ -24,7 +24,7 @@ const settled = { type: "xstate.after.settle.renderGate.open.settling" };
 const retried = ["closed", "holding", "pinned"].map((mode) => ({
   type: `xstate.after.checkRetry.renderGate.${mode}.retrying`,
 }));
-const input = { maxSuperseded: 1, verdictOf };
+const input = { maxSuperseded: 1, verdictOf, isRisky: (planId: string) => planId === "risky" };
 const key = ({ candidate, checking, refused, superseded, last }: Record<string, unknown>) => ({
   candidate: (candidate as { planId: string }).planId,
   checking,
@@ -33,7 +33,7 @@ const key = ({ candidate, checking, refused, superseded, last }: Record<string, 
   last: (last as { planId: string } | undefined)?.planId,
   passed: (last as { passed: boolean } | undefined)?.passed,
 });
-const partOf = ["remembered", "asked", "superseded", "unasked", "retried"];
+const partOf = ["remembered", "risky", "asked", "superseded", "unasked", "retried"];
 
 modelTests({
   machine: renderGateMachine,
@@ -42,6 +42,15 @@ modelTests({
   input,
   key,
   events: [rendered("good"), rendered("bad"), rendered("worse"), rendered("good", "configuration")],
+});
+
+modelTests({
+  machine: renderGateMachine,
+  variant: "risky",
+  partOf,
+  input,
+  key,
+  events: [rendered("good"), rendered("risky"), judged(false), settled],
 });
 
 modelTests({

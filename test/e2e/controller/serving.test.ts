@@ -104,6 +104,57 @@ test("a configuration that HAProxy refuses changes nothing, is named, and clears
   await until("the condition is well again", () => condition()?.status === "True");
 });
 
+test("an object whose text opens a quote that would end HAProxy at its reload reaches no pod, is named, and clears when it is mended", async () => {
+  const name = { apiVersion: "haproxy-haptic.org/v1alpha1", kind: "HAProxyTemplateConfig", name: "ingress" };
+  const config = stage.api.objects.get(name) as unknown as { spec: { haproxyConfig: { template: string } } };
+  const good = config.spec.haproxyConfig.template;
+  const place = "    http-request set-header X-Forwarded-Proto http\n";
+  assert.ok(good.includes(place));
+  const text = `{{ resources.banners.GetSingle("banner") | dig_string("none", "data", "text") }}`;
+  const line = `    http-request return status 200 content-type text/plain string "${text}" if { req.hdr(host) banner.example }\n`;
+  stage.api.objects.patch(name, {
+    spec: {
+      watchedResources: { banners: { apiVersion: "v1", resources: "configmaps", indexBy: ["metadata.name"] } },
+      haproxyConfig: { template: good.replace(place, place + line) },
+    },
+  });
+  const say = (words: string): void => {
+    stage.api.objects.apply({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "banner", namespace: "default" },
+      data: { text: words },
+    });
+  };
+  const banner = async (): Promise<string> => (await get(`${PREFIX}.11`, "banner.example")).body;
+  say("hello");
+  await until("the banner is served", async () => (await banner()) === "hello", 20_000);
+  const master = pod?.haproxy().pid;
+  say('an "open quote');
+  await until("the fault is named", () =>
+    stage
+      .controller()
+      .faults()
+      .some((fault) => fault.reason === "HAProxyValidationFailed"),
+  );
+  setEndpoints(stage.api, "web", upstreams.slice(1, 2), 9080);
+  addHost(stage.api, "late", "late.example", upstreams.slice(2), 9080);
+  assert.is(pod?.haproxy().pid, master);
+  assert.is(pod?.haproxy().exitCode, null, "HAProxy runs on");
+  assert.is(await banner(), "hello");
+  say("hello again");
+  await until("the mended banner is served", async () => (await banner()) === "hello again", 20_000);
+  await until(
+    "what came meanwhile is served",
+    async () => (await get(`${PREFIX}.11`, "late.example")).body === upstreams[2],
+    20_000,
+  );
+  await until("the fault clears", () => stage.controller().faults().length === 0);
+  stage.api.objects.patch(name, { spec: { watchedResources: { banners: null }, haproxyConfig: { template: good } } });
+  setEndpoints(stage.api, "web", upstreams.slice(0, 1), 9080);
+  await until("all is as before", async () => (await get(`${PREFIX}.11`, "web.example")).body === upstreams[0], 20_000);
+});
+
 test("a misspelt field of a watched resource is refused, by the schema that the API server has, and the nearest one named", async () => {
   const types = stage.controller().variables["types"]?.() as { alias: string; typed: boolean }[];
   assert.ok(types.length > 0 && types.every(({ typed }) => typed), JSON.stringify(types));
