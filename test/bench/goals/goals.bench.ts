@@ -2,7 +2,7 @@
  * The goals that need the whole product: G1 to G4 (a change from its watch bytes to the first answer that shows it), each beside
  * its floor; start, memory and the controller's longest stall. docs/performance.md says how to read it.
  */
-// runner: limit 3000 s
+// runner: limit 4000 s
 // runner: quick
 import { readFileSync } from "node:fs";
 import { test as base } from "uvu";
@@ -16,7 +16,7 @@ import { hostOf } from "./objects.ts";
 import { Rig } from "./rig.ts";
 
 const quick = process.env["HAPTIC_BENCH_QUICK"] !== undefined;
-const SIZES = quick ? [100] : (process.env["BENCH_SIZES"] ?? "100,1000,5000").split(",").map(Number);
+const SIZES = quick ? [100] : (process.env["BENCH_SIZES"] ?? "100,1000,5000,10000").split(",").map(Number);
 const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? (quick ? 12 : 120));
 /** Events a second, and for how many seconds. */
 const STORM = { perSecond: 1_000, seconds: quick ? 3 : 10 } as const;
@@ -26,7 +26,7 @@ const GOALS = (process.env["BENCH_GOALS"] ?? "G1,G2,G3,G4").split(",") as readon
 /** Changes at run time take turns; those by a reload follow, as each makes a new worker. */
 const AT_RUN_TIME = GOALS.filter((goal) => goal !== "G4");
 /** Reloads that count, and before any counts. */
-const RELOADS = quick ? 3 : Number(process.env["BENCH_RELOADS"] ?? 40);
+const RELOADS = quick ? 3 : Number(process.env["BENCH_RELOADS"] ?? 30);
 const RELOADS_BEFORE = quick ? 1 : 3;
 /** Until the agent takes the next reload at once, ms: its interval and what the old worker lived on. */
 const RELOAD_REST = 1_600;
