@@ -42,7 +42,7 @@ type RootPart = readonly Block[] | { readonly mount: string } | "profiles";
 
 interface RootText {
   readonly parts: readonly RootPart[];
-  /** Mount trees and profile blocks that the file was made from last. */
+  /** Blocks of texts, mounts and profiles that the file was made from last. */
   readonly inputs: readonly unknown[];
 }
 
@@ -256,10 +256,8 @@ export class Assembly {
       let perSnippet = changes.get(snippet);
       if (perSnippet === undefined) changes.set(snippet, (perSnippet = new Map()));
       perSnippet.set(key, text);
-      const known = structure.size;
-      this.#structure.setResidue(snippet, key, residue, structure);
-      if (structure.size > known && this.#warm)
-        for (const part of [...structure.keys()].slice(known)) this.#origins.note(part, instance.name);
+      const parts = this.#structure.setResidue(snippet, key, residue, structure);
+      if (this.#warm) for (const part of parts) this.#origins.note(part, instance.name);
     };
     for (const instance of gone) set(instance, undefined, "");
     for (const instance of instances) {
@@ -320,29 +318,19 @@ export class Assembly {
     for (const root of this.#roots) {
       const text = this.#texts.get(root);
       if (text === undefined) continue;
-      const inputs = text.parts.map((part) =>
-        part === "profiles" ? this.#profiles.groupBlocks() : "mount" in part ? this.#mounted(part.mount) : part,
-      );
+      const inputs: (readonly Block[] | MountBlocks)[] = [];
+      for (const part of text.parts) {
+        if (part === "profiles") inputs.push(this.#profiles.groupBlocks());
+        else inputs.push("mount" in part ? await this.#blocksOf(part.mount, slices) : part);
+      }
       if (
         inputs.length === text.inputs.length &&
         inputs.length > 0 &&
         inputs.every((input, i) => input === text.inputs[i])
       )
         continue;
-      const lists: (readonly Block[])[] = [];
-      let whole = true;
-      for (const part of text.parts) {
-        if (typeof part === "object" && "mount" in part) {
-          const mounted = await this.#blocksOf(part.mount, slices);
-          lists.push(mounted.blocks);
-          whole &&= mounted.whole;
-        } else {
-          const own = part === "profiles" ? this.#profiles.groupBlocks() : part;
-          lists.push(own);
-          whole &&= own.every(endsLine);
-        }
-      }
-      const blocks = lists.flat();
+      const blocks = inputs.flatMap((input) => ("blocks" in input ? input.blocks : input));
+      const whole = inputs.every((input) => ("blocks" in input ? input.whole : input.every(endsLine)));
       const done = await this.#processed(root, whole && blocks.length > 0 ? blocks : wholeLines(blocks), slices);
       if (done === undefined) continue;
       const before = this.#trees.files.get(root.spec.path);

@@ -15,23 +15,27 @@ interface Mount {
 /** Keys of the structure tree to set, or to remove. */
 export type StructureChanges = Map<string, Digest | undefined>;
 
+const NOTHING: readonly string[] = [];
+
 export class ConfigStructure {
   #own: ReadonlyMap<string, Digest> = new Map();
   #mounts: readonly Mount[] = [];
   /** Snippet → instance key → digest of its text outside declared backends, where there is any. */
   readonly #residues = new Map<string, Map<string, Digest>>();
 
-  /** Takes an instance's text without its backends; "" when it has none, or left. */
-  setResidue(snippet: string, key: string, text: string, changes: StructureChanges): void {
+  /** Takes an instance's text without its backends; "" when it has none, or left. Gives the keys that it has changed. */
+  setResidue(snippet: string, key: string, text: string, changes: StructureChanges): readonly string[] {
     const residues = this.#residuesOf(snippet);
     const pieces = text.trim() === "" ? [] : structurePieces(text, "").pieces;
     const digest = pieces.length === 0 ? undefined : sha256(pieces.map((piece) => piece.digest).join(" "));
-    if (residues.get(key) === digest) return;
+    if (residues.get(key) === digest) return NOTHING;
     if (digest === undefined) residues.delete(key);
     else residues.set(key, digest);
-    this.#mounts.forEach((mount, index) => {
-      if (mount.snippet === snippet) changes.set(mountKey(mount.header, index, snippet, key), digest);
-    });
+    const changed = this.#mounts.flatMap((mount, index) =>
+      mount.snippet === snippet ? [mountKey(mount.header, index, snippet, key)] : [],
+    );
+    for (const each of changed) changes.set(each, digest);
+    return changed;
   }
 
   /** Takes the output of haproxy.cfg's own template. */
