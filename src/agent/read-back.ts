@@ -2,14 +2,8 @@
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { RuntimeError } from "../errors.ts";
-import {
-  getEntry,
-  parseMapFile,
-  pemBlocks,
-  readServers,
-  type RuntimeSession,
-  type ServerRow,
-} from "../haproxy/index.ts";
+import { getEntry, parseMapFile, readServers, type RuntimeSession, type ServerRow } from "../haproxy/index.ts";
+import { pemBlocks } from "../plan/index.ts";
 import type { Op } from "../plan/ops.ts";
 import type { Holding } from "./holding.ts";
 

@@ -21,7 +21,6 @@ export { createSpawner, type Spawner, type SpawnRequest, type SpawnResult } from
 export { compareVersions, type HaproxyVersion, haproxyVersion, lowestVersion, parseHaproxyVersion } from "./version.ts";
 export { masterProcesses, masterReload, type ReloadVerdict } from "./master.ts";
 export { checkConfig } from "./process.ts";
-export { pemBlocks } from "./runtime-certs.ts";
 export { getEntry, parseMapFile } from "./runtime-maps.ts";
 export { runOps } from "./runtime-ops.ts";
 export type { OpOutcome } from "./runtime-protocol.ts";

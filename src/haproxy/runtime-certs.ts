@@ -2,26 +2,12 @@
  * Certificates and CA files on the runtime CLI: transactions that are committed or aborted. A payload has to stay below the
  * size that every HAProxy takes whole; larger ones travel in several commands of one transaction.
  */
+import { pemBlocks, withoutEmptyLines } from "../plan/index.ts";
 import { LINE_LIMIT, type OpOutcome } from "./runtime-protocol.ts";
 import type { RuntimeSession } from "./runtime.ts";
 
 const done: OpOutcome = { ok: true, output: "" };
 const superseded: OpOutcome = { ok: true, output: "superseded" };
-const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g;
-
-/** The blocks of a PEM text, each ended by a line feed and without empty lines: one of those would end the payload. */
-export function pemBlocks(pem: Uint8Array): { readonly label: string; readonly text: string }[] {
-  const text = Buffer.from(pem.buffer, pem.byteOffset, pem.length).toString("utf8");
-  return [...text.matchAll(PEM_BLOCK)].map(([block, label = ""]) => ({ label, text: withoutEmptyLines(block) }));
-}
-
-function withoutEmptyLines(text: string): string {
-  const lines = text
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
-  return `${lines.join("\n")}\n`;
-}
 
 /** `suffix` goes behind the name of the certificate: HAProxy takes its key by a command of its own. */
 interface Payload {

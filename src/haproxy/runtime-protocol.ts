@@ -3,9 +3,9 @@
  * Source: HAProxy management guide §9.3, tried on 3.0, 3.2 and 3.4.
  */
 import { RuntimeTokenError } from "../errors.ts";
+import { LINE_LIMIT } from "../plan/index.ts";
 
-/** Command lines and payloads stay below this; above tune.bufsize HAProxy applies nothing or, worse, a part. */
-export const LINE_LIMIT = 12 * 1024;
+export { LINE_LIMIT };
 
 /**
  * White space and `;` end a word, a backslash quotes, `<<` begins a payload, control characters end the line: a name

@@ -65,3 +65,5 @@ export {
 } from "./structure.ts";
 export type * from "./types.ts";
 export type * from "./ops.ts";
+export { LINE_LIMIT } from "./payloads.ts";
+export { pemBlocks, withoutEmptyLines } from "./pem.ts";
