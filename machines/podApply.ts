@@ -7,7 +7,8 @@
  * What the pod holds is remembered after each answer, so an ordinary change is one POST with the difference and no read before it. The
  * pod is read when it is new, after an answer that did not come, when it says that it holds something else, and for a drift
  * check. A newer plan takes the place of the one that waits; it also ends a backoff. An agent that says nothing for long is
- * reported as failed while the request goes on: a reload may take its time, a frozen agent takes for ever.
+ * reported as failed while the request goes on: a reload may take its time, a frozen agent takes for ever. The blob of a plan follows
+ * when fifty times as long has passed as the last one took: of many changes in a row only some are stored, and large ones less often.
  */
 import { assign, enqueueActions, fromPromise, sendParent, setup } from "xstate";
 
@@ -84,11 +85,17 @@ interface PodApplyContext extends PodApplyInput {
   readonly validated: string;
   /** Plan that HAProxy refused last; reverted where it was taken without being loaded. */
   readonly refused: string;
+  /** How long the last blob took to make and to send. */
+  readonly lastBlobMs: number;
 }
 
 interface ReadRequest {
   readonly pod: string;
   readonly verify: boolean;
+}
+
+export interface BlobReport {
+  readonly tookMs: number;
 }
 
 export interface SendRequest {
@@ -113,7 +120,7 @@ export const podApplyMachine = setup({
     send: fromPromise<ApplyReply, SendRequest>(unprovided("send")),
     promote: fromPromise<ApplyReply, { pod: string; planId: string }>(unprovided("promote")),
     revert: fromPromise<ApplyReply, { pod: string; planId: string }>(unprovided("revert")),
-    storeBlob: fromPromise<void, { pod: string; planId: string }>(unprovided("storeBlob")),
+    storeBlob: fromPromise<BlobReport, { pod: string; planId: string }>(unprovided("storeBlob")),
   },
   actions: {
     want: assign(({ context }, params: { planId: string; seq: number; verify: boolean }) => ({
@@ -193,6 +200,7 @@ export const podApplyMachine = setup({
     })),
     settleDebt: assign(({ context }) => ({ owed: context.wanted !== context.inFlight })),
     clearDebt: assign({ owed: false }),
+    noteBlob: assign((_, { tookMs }: BlobReport) => ({ lastBlobMs: tookMs })),
     clearRefused: assign({ refused: "" }),
     notePromoted: assign(({ context: { known } }, { reply }: { reply: ApplyReply }) => ({
       known: known === undefined || reply.kind !== "applied" ? known : { ...known, lastGood: reply.known.lastGood },
@@ -218,7 +226,7 @@ export const podApplyMachine = setup({
     backoff: ({ context }) => context.backoffMs(context.attempt),
     silence: 8_000,
     promotionSettle: 250,
-    blobSettle: 500,
+    blobSettle: ({ context }) => Math.min(10_000, Math.max(500, 50 * context.lastBlobMs)),
     blobRetry: 5_000,
   },
 }).createMachine({
@@ -236,6 +244,7 @@ export const podApplyMachine = setup({
     rereads: 0,
     validated: "",
     refused: "",
+    lastBlobMs: 0,
   }),
   type: "parallel",
   on: {
@@ -419,7 +428,7 @@ export const podApplyMachine = setup({
             id: "storeBlob",
             src: "storeBlob",
             input: ({ context }) => ({ pod: context.pod, planId: context.known?.applied ?? "" }),
-            onDone: "stored",
+            onDone: { target: "stored", actions: { type: "noteBlob", params: ({ event }) => event.output } },
             onError: "failed",
           },
         },

@@ -7,9 +7,11 @@
  * PLAN.UNPROVEN (HAProxy could not be asked), GATE.HELD, GATE.PINNED, GATE.RECOVERED.
  *
  * closed: nothing of this term is proven, a new configuration came, or a text at whose reload HAProxy could die: validate before dispatch.
- * open: release at once, check beside. A check waits for `settle` (a multiple of what the last one took: it must not crowd out
- * the deployments it watches over); a newer plan takes its place, and kills the check of the older one, but not for ever: after
- * `maxSuperseded` kills in a row the running check is let finish.
+ * open: release at once, check beside. A check waits for `settle`, is let finish also when a newer plan comes, and then HAProxy is not
+ * asked again for `rest`, eight times as long as it took: checks must not crowd out the deployments that they watch over, so they get a
+ * ninth of one processor's time at most, however many plans there are. What came meanwhile is checked then, the newest only.
+ * closed and holding: a newer plan kills the check of the older one, but not for ever: after `maxSuperseded` kills in a row the
+ * running check is let finish.
  * holding: HAProxy refused the newest plan: validate before dispatch until one passes. pinned: it refused two in a row.
  *
  * A verdict belongs to the plan's content: the same plan is never checked twice.
@@ -122,17 +124,17 @@ const gate = setup({
     candidateProven: ({ context }) => verdictFor(context, context.candidate.planId)?.passed === true,
     candidateRefused: ({ context }) => verdictFor(context, context.candidate.planId)?.passed === false,
     remembered: ({ context }, params: { planId: string }) => verdictFor(context, params.planId) !== undefined,
+    hasPassed: ({ context }, params: { planId: string }) => verdictFor(context, params.planId)?.passed === true,
     inCheck: ({ context }, params: { planId: string }) => context.checking === params.planId,
     mustBeProven: ({ context }, params: { planId: string; reasons: readonly TriggerReason[] }) =>
       params.reasons.includes("configuration") || context.isRisky(params.planId),
     starving: ({ context }) => context.superseded >= context.maxSuperseded,
     stale: ({ context }) => context.candidate.planId !== context.checking,
-    provenAndStale: ({ context }) =>
-      verdictFor(context, context.checking)?.passed === true && context.candidate.planId !== context.checking,
     repeated: ({ context }) => context.refused === context.checking,
   },
   delays: {
     settle: ({ context }) => Math.min(5_000, Math.max(20, 2 * context.lastCheckMs)),
+    rest: ({ context }) => Math.min(60_000, 8 * context.lastCheckMs),
     checkRetry: 5_000,
   },
 });
@@ -163,6 +165,21 @@ const replaceUnlessStarving = [
 ] as const;
 const refuse = ["announceRefused", "announceHeld", "rememberRefusal"] as const;
 const pin = ["announceRefused", "announcePinned", "rememberRefusal"] as const;
+
+/** While checks are under way or at rest: what needs no verdict first, and has none, is released. */
+const releaseBeside = [
+  {
+    guard: { type: "mustBeProven", params: ({ event }: { event: RenderGateEvent }) => event },
+    target: "#renderGate.closed.deciding",
+    actions: propose,
+  },
+  {
+    guard: { type: "remembered", params: ({ event }: { event: RenderGateEvent }) => ({ planId: event.planId }) },
+    target: "deciding",
+    actions: propose,
+  },
+  { actions: [propose, "release"] },
+] as const;
 
 /** The part that closed, holding and pinned have in common; they differ in what follows a verdict. */
 const checkFirst = {
@@ -229,24 +246,7 @@ export const renderGateMachine = gate.createMachine({
           ],
         },
         idle: {},
-        settling: {
-          on: {
-            "PLAN.RENDERED": [
-              {
-                guard: { type: "mustBeProven", params: ({ event }) => event },
-                target: "#renderGate.closed.deciding",
-                actions: propose,
-              },
-              {
-                guard: { type: "remembered", params: ({ event }) => ({ planId: event.planId }) },
-                target: "deciding",
-                actions: propose,
-              },
-              { actions: [propose, "release"] },
-            ],
-          },
-          after: { settle: "checking" },
-        },
+        settling: { on: { "PLAN.RENDERED": releaseBeside }, after: { settle: "checking" } },
         checking: {
           entry: "claim",
           invoke: {
@@ -254,26 +254,26 @@ export const renderGateMachine = gate.createMachine({
             onDone: { target: "judged", actions: learn },
             onError: { target: "settling", actions: [unproven, "delay"] },
           },
-          on: {
-            "PLAN.RENDERED": [
-              {
-                guard: { type: "mustBeProven", params: ({ event }) => event },
-                target: "#renderGate.closed.deciding",
-                actions: propose,
-              },
-              { guard: inCheck, actions: [propose, "release"] },
-              { guard: "starving", actions: [propose, "release"] },
-              { target: "deciding", actions: [propose, "countSuperseded"] },
-            ],
-          },
+          on: { "PLAN.RENDERED": releaseBeside },
         },
         judged: {
           always: [
-            { guard: "provenAndStale", target: "settling", actions: "announcePassed" },
-            { guard: "proven", target: "idle", actions: "announcePassed" },
+            { guard: "proven", target: "resting", actions: "announcePassed" },
             { guard: "stale", target: "#renderGate.holding.deciding", actions: refuse },
             { target: "#renderGate.holding", actions: refuse },
           ],
+        },
+        resting: {
+          on: {
+            "PLAN.RENDERED": [
+              {
+                guard: { type: "hasPassed", params: ({ event }) => ({ planId: event.planId }) },
+                actions: [propose, "claim", "release", "announcePassed"],
+              },
+              ...releaseBeside,
+            ],
+          },
+          after: { rest: [{ guard: "stale", target: "checking" }, { target: "idle" }] },
         },
       },
     },

@@ -11,6 +11,7 @@ import type { AgentIdentity } from "./identity.ts";
 import { parseListen } from "./listen.ts";
 import { LocalLock } from "./local.ts";
 import { checkManifest } from "./manifest.ts";
+import { Memory } from "./memory.ts";
 import { agentPaths, type PathFlags } from "./options.ts";
 import { PlanStore } from "./plan-store.ts";
 import type { Prepared, PrepareOptions } from "./prepare.ts";
@@ -86,6 +87,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   const { now, monotonic } = options;
   const rules = { ...pacingDefaults, ...options.pacing };
   const reloadIntervalMs = options.reloadIntervalMs ?? rules.leastMs;
+  const memory = new Memory({ collect: globalThis.gc, resident: () => process.memoryUsage.rss(), monotonic });
   const pacer = new Pacer({ ...rules, leastMs: reloadIntervalMs }, monotonic);
   const witness = new Witness(log);
   mkdirSync(paths.baseDir, { recursive: true });
@@ -129,6 +131,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       onFailure: (what, error) => log.error({ err: error, what }, "step failed"),
       onHandover: () => log.debug("the old worker closed its connection"),
       onReloadStarted: () => pacer.reloadBegins(),
+      tidyMemory: () => memory.tidy(),
       weigh: async () => {
         if (reloadIntervalMs === 0) return 0;
         const before = pacer.intervalMs;

@@ -24,6 +24,8 @@ export interface AgentDeps {
   readonly onHandover: () => void;
   /** Milliseconds that the next reload has to wait for old workers. */
   readonly weigh: () => Promise<number>;
+  /** Files have been written, and nobody waits. */
+  readonly tidyMemory: () => void;
 }
 
 export type AgentActor = ActorRefFrom<typeof agentMachine>;
@@ -123,10 +125,7 @@ export function wireAgent(deps: AgentDeps): AgentActor {
         if (id !== undefined) starts.fail(id, error);
       },
       noteHandover: () => deps.onHandover(),
-      // There where bin/haptic.mjs starts the agent: a collection of its small young generation takes 0.3 ms and more.
-      tidyMemory: () => {
-        globalThis.gc?.({ type: "minor" });
-      },
+      tidyMemory: () => deps.tidyMemory(),
       markReady: () => deps.onReady(),
       logFailure: (_, { what, error }) => deps.onFailure(what, error),
     },

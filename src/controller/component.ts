@@ -1,6 +1,6 @@
 /** How a chart's actor meets the bus: it joins when it starts and leaves when it stops, wherever its lifetime is decided. */
 import type { AnyActorRef, AnyStateMachine } from "xstate";
-import type { Bus } from "./bus.ts";
+import type { Bus, SubscribeOptions } from "./bus.ts";
 import type { BusEvent, BusEventType } from "./events.ts";
 
 /** The actors that live now, by name; for snapshots, `/debug/vars` and the live page. */
@@ -18,15 +18,16 @@ export function onBus<M extends AnyStateMachine>(
   reads: readonly BusEventType[],
   bus: Bus,
   registry: ActorRegistry,
-  name: string = machine.id,
+  { name = machine.id, atLeisure }: SubscribeOptions & { readonly name?: string } = {},
 ): M {
   const start = machine.start.bind(machine);
   type Start = (snapshot: unknown, scope: { readonly self: AnyActorRef }) => void;
   (machine as { start: Start }).start = (snapshot, scope) => {
     const { self } = scope;
-    const leave = bus.subscribe(name, reads, (event: BusEvent) => {
+    const hear = (event: BusEvent): void => {
       self.send(event);
-    });
+    };
+    const leave = bus.subscribe(name, reads, hear, { ...(atLeisure !== undefined && { atLeisure }) });
     const silence = self.on("*", (event: unknown) => {
       bus.publish(event as BusEvent, name);
     });

@@ -241,6 +241,8 @@ export function createController(ports: ControllerPorts): ControllerCore {
     controllerReads,
     bus,
     actors,
+    // A configuration that was refused is tried again some seconds after them.
+    { atLeisure: ["RESOURCES.CHANGED"] },
   );
 
   bus.observe("records", (event) => {

@@ -40,5 +40,6 @@ export function wireEventRecorder(ports: ControllerPorts, ledger: EventLedger, b
     eventRecorderReads,
     bus,
     registry,
+    { atLeisure: eventRecorderReads },
   );
 }

@@ -1,7 +1,7 @@
 /** Gives `podApply` its actors: the requests to one pod's agent. */
 import { fromPromise } from "xstate";
 import { podApplyMachine } from "../../machines/podApply.ts";
-import type { ApplyReply, KnownState, SendRequest } from "../../machines/podApply.ts";
+import type { ApplyReply, BlobReport, KnownState, SendRequest } from "../../machines/podApply.ts";
 import { registered } from "./component.ts";
 import type { ActorRegistry } from "./component.ts";
 import type { PodSessions } from "./pod-sessions.ts";
@@ -27,7 +27,7 @@ export const wirePodApply = (sessions: PodSessions, registry: ActorRegistry) =>
         revert: fromPromise<ApplyReply, PodAndPlan>(({ input, signal }) =>
           sessions.revert(input.pod, input.planId, signal),
         ),
-        storeBlob: fromPromise<void, PodAndPlan>(({ input, signal }) =>
+        storeBlob: fromPromise<BlobReport, PodAndPlan>(({ input, signal }) =>
           sessions.storeBlob(input.pod, input.planId, signal),
         ),
       },

@@ -3,7 +3,7 @@ import type { AgentState, ApplyResult, Manifest, OwnReload, Token } from "../age
 import { ControllerError } from "../errors.ts";
 import { agentVersion, decodePlan, encodePlan, REFUSED_PLAN, UNKNOWN_BASELINE, WHOLE_SET } from "../plan/index.ts";
 import type { RenderPlan } from "../plan/types.ts";
-import type { ApplyForm, ApplyReply, KnownState } from "../../machines/podApply.ts";
+import type { ApplyForm, ApplyReply, BlobReport, KnownState } from "../../machines/podApply.ts";
 import type { PodRef } from "../../machines/discovery.ts";
 import type { AgentConnect, AgentPort, ApplyPart } from "./agent-port.ts";
 import {
@@ -194,13 +194,20 @@ export class PodSessions {
   }
 
   /** A plan that is not held, or too large for a blob, is not stored: the pod's baseline is then unknown to the next controller. */
-  async storeBlob(podId: string, planId: string, signal: AbortSignal): Promise<void> {
+  async storeBlob(podId: string, planId: string, signal: AbortSignal): Promise<BlobReport> {
+    const started = this.#deps.now();
+    await this.#storeBlob(podId, planId, signal);
+    return { tookMs: this.#deps.now() - started };
+  }
+
+  async #storeBlob(podId: string, planId: string, signal: AbortSignal): Promise<void> {
     const session = this.#session(podId);
     const plan = this.#deps.shelf.get(planId);
     if (plan === undefined) return;
     const room = this.#room;
     this.#room = undefined;
     const blob = await encodePlan(plan, this.#deps.pause, room);
+    if (signal.aborted && blob !== undefined) this.#room = Buffer.from(blob.buffer);
     signal.throwIfAborted();
     if (blob === undefined) return;
     const stored = await session.port.storePlan(planId, blob, signal);

@@ -68,4 +68,5 @@ export const wirePublisher = (desk: PublishDesk, bus: Bus, registry: ActorRegist
     publisherReads,
     bus,
     registry,
+    { atLeisure: publisherReads },
   );

@@ -39,5 +39,6 @@ export function wireStatusWriter(
     statusWriterReads,
     bus,
     registry,
+    { atLeisure: statusWriterReads },
   );
 }

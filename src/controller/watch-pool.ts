@@ -169,7 +169,9 @@ function openWatch(id: string, request: WatchRequest, { kube, bus, registry, clo
     };
   });
 
-  const machine = onBus(watcherMachine.provide({ actors: { stream } }), [], bus, registry, `watcher:${alias}`);
+  const machine = onBus(watcherMachine.provide({ actors: { stream } }), [], bus, registry, {
+    name: `watcher:${alias}`,
+  });
   const actor = createActor(machine, { clock, input: { watch: id, alias, windowMs: request.windowMs, take } });
   actor.start();
   return {

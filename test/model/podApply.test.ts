@@ -160,7 +160,7 @@ modelTests({
     done("readState", known("p1", { blobStored: false })),
     done("readState", known("", { blobStored: false })),
     done("send", { kind: "applied", mode: "runtime", known: known("p2", { blobStored: false }) }),
-    done("storeBlob"),
+    done("storeBlob", { tookMs: 60 }),
     failed("storeBlob"),
     { type: "xstate.after.blobSettle.podApply.blob.settling" },
     { type: "xstate.after.blobRetry.podApply.blob.failed" },

@@ -21,6 +21,7 @@ const judged = (passed: boolean) => ({
 });
 const unasked = { type: "xstate.error.actor.check", error: "no haproxy" };
 const settled = { type: "xstate.after.settle.renderGate.open.settling" };
+const rested = { type: "xstate.after.rest.renderGate.open.resting" };
 const retried = ["closed", "holding", "pinned"].map((mode) => ({
   type: `xstate.after.checkRetry.renderGate.${mode}.retrying`,
 }));
@@ -50,7 +51,7 @@ modelTests({
   partOf,
   input,
   key,
-  events: [rendered("good"), rendered("risky"), judged(false), settled],
+  events: [rendered("good"), rendered("risky"), rendered("new1"), judged(true), judged(false), settled, rested],
 });
 
 modelTests({
@@ -67,6 +68,7 @@ modelTests({
     judged(true),
     judged(false),
     settled,
+    rested,
   ],
 });
 
@@ -76,7 +78,7 @@ modelTests({
   partOf,
   input: { ...input, verdictOf: () => undefined },
   key,
-  events: [rendered("new1"), rendered("new2"), judged(true), judged(false), settled],
+  events: [rendered("new1"), rendered("new2"), rendered("new3"), judged(true), judged(false), settled, rested],
 });
 
 modelTests({

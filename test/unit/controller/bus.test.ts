@@ -40,6 +40,55 @@ test("a subscriber that throws is counted and named, and the others get the even
   assert.equal(failures, ["bad TERM.BEGAN Error: no", "bad TERM.BEGAN Error: no"]);
 });
 
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 4; turn++) await new Promise((wake) => setImmediate(wake));
+};
+
+test("who subscribes at leisure hears the same events in the same order, after everybody else and after this turn", async () => {
+  const { bus } = make();
+  const seen: string[] = [];
+  const hear =
+    (name: string) =>
+    (event: BusEvent): void => {
+      seen.push(`${name} ${event.type}`);
+    };
+  bus.subscribe("writer", ["TERM.BEGAN", "TERM.ENDED"], hear("writer"), { atLeisure: ["TERM.BEGAN", "TERM.ENDED"] });
+  bus.subscribe("partly", ["TERM.BEGAN", "TERM.ENDED"], hear("partly"), { atLeisure: ["TERM.BEGAN"] });
+  bus.subscribe("actor", ["TERM.BEGAN", "TERM.ENDED"], hear("actor"));
+  bus.publish(began);
+  bus.publish(ended);
+  assert.equal(seen.splice(0), ["actor TERM.BEGAN", "partly TERM.ENDED", "actor TERM.ENDED"]);
+  assert.is(bus.metrics().depth, 3);
+  await turns();
+  assert.equal(seen, ["writer TERM.BEGAN", "partly TERM.BEGAN", "writer TERM.ENDED"]);
+  assert.is(bus.metrics().depth, 0);
+});
+
+test("who has left hears nothing more, at leisure neither; what it says there has its cause", async () => {
+  const { bus, failures } = make();
+  let heard = 0;
+  const causes: unknown[] = [];
+  const leave = bus.subscribe("gone", ["TERM.BEGAN"], () => (heard += 1), { atLeisure: ["TERM.BEGAN"] });
+  bus.subscribe(
+    "bad",
+    ["TERM.BEGAN"],
+    () => {
+      throw new Error("no");
+    },
+    { atLeisure: ["TERM.BEGAN"] },
+  );
+  bus.subscribe("answers", ["TERM.BEGAN"], () => bus.publish(ended), { atLeisure: ["TERM.BEGAN"] });
+  bus.observe("observer", (event, { cause }) => {
+    if (event.type === "TERM.ENDED") causes.push(cause);
+  });
+  bus.publish(began);
+  leave();
+  await turns();
+  assert.is(heard, 0);
+  assert.equal(failures, ["bad TERM.BEGAN Error: no"]);
+  assert.equal(causes, [began]);
+});
+
 test("a subscription ends at once, also in the middle of a delivery", () => {
   const { bus } = make();
   let heard = 0;
