@@ -8,9 +8,9 @@
  *
  * closed: nothing of this term is proven, a new configuration came, or a text at whose reload HAProxy could die: validate before dispatch.
  * open: release at once, check beside. A check waits for `settle`, is let finish also when a newer plan comes, and then HAProxy is not
- * asked again for `rest`, eight times as long as it took: checks must not crowd out the deployments that they watch over, so they get a
- * ninth of one processor's time at most, however many plans there are. What came meanwhile is checked then, the newest only.
- * closed and holding: a newer plan kills the check of the older one, but not for ever: after `maxSuperseded` kills in a row the
+ * asked again for `rest`, eight times as long as it took (a minute at most): checks must not crowd out the deployments that they watch
+ * over, so they get a ninth of one processor's time, however many plans there are. What came meanwhile is checked then, the newest only.
+ * closed, holding and pinned: a newer plan kills the check of the older one, but not for ever: after `maxSuperseded` kills in a row the
  * running check is let finish.
  * holding: HAProxy refused the newest plan: validate before dispatch until one passes. pinned: it refused two in a row.
  *

@@ -18,7 +18,7 @@ export function onBus<M extends AnyStateMachine>(
   reads: readonly BusEventType[],
   bus: Bus,
   registry: ActorRegistry,
-  { name = machine.id, atLeisure }: SubscribeOptions & { readonly name?: string } = {},
+  { name = machine.id, atLeisure = [] }: SubscribeOptions & { readonly name?: string } = {},
 ): M {
   const start = machine.start.bind(machine);
   type Start = (snapshot: unknown, scope: { readonly self: AnyActorRef }) => void;
@@ -27,7 +27,7 @@ export function onBus<M extends AnyStateMachine>(
     const hear = (event: BusEvent): void => {
       self.send(event);
     };
-    const leave = bus.subscribe(name, reads, hear, { ...(atLeisure !== undefined && { atLeisure }) });
+    const leave = bus.subscribe(name, reads, hear, { atLeisure });
     const silence = self.on("*", (event: unknown) => {
       bus.publish(event as BusEvent, name);
     });
