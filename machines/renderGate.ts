@@ -128,6 +128,8 @@ const gate = setup({
     inCheck: ({ context }, params: { planId: string }) => context.checking === params.planId,
     mustBeProven: ({ context }, params: { planId: string; reasons: readonly TriggerReason[] }) =>
       params.reasons.includes("configuration") || context.isRisky(params.planId),
+    candidateMustBeProven: ({ context: { candidate, isRisky } }) =>
+      candidate.reasons.includes("configuration") || isRisky(candidate.planId),
     starving: ({ context }) => context.superseded >= context.maxSuperseded,
     stale: ({ context }) => context.candidate.planId !== context.checking,
     repeated: ({ context }) => context.refused === context.checking,
@@ -166,11 +168,15 @@ const replaceUnlessStarving = [
 const refuse = ["announceRefused", "announceHeld", "rememberRefusal"] as const;
 const pin = ["announceRefused", "announcePinned", "rememberRefusal"] as const;
 
+const hasPassed = {
+  guard: { type: "hasPassed", params: ({ event }: { event: RenderGateEvent }) => ({ planId: event.planId }) },
+} as const;
+
 /** While checks are under way or at rest: what needs no verdict first, and has none, is released. */
 const releaseBeside = [
   {
     guard: { type: "mustBeProven", params: ({ event }: { event: RenderGateEvent }) => event },
-    target: "#renderGate.closed.deciding",
+    target: "deciding",
     actions: propose,
   },
   {
@@ -228,20 +234,15 @@ export const renderGateMachine = gate.createMachine({
     open: {
       initial: "deciding",
       on: {
-        "PLAN.RENDERED": [
-          {
-            guard: { type: "mustBeProven", params: ({ event }) => event },
-            target: "closed.deciding",
-            actions: propose,
-          },
-          { target: ".deciding", actions: propose },
-        ],
+        "PLAN.RENDERED": { target: ".deciding", actions: propose },
       },
       states: {
         deciding: {
           always: [
             { guard: "candidateRefused", target: "#renderGate.holding", actions: ["claim", ...refuse] },
             { guard: "candidateProven", target: "idle", actions: ["claim", "release", "announcePassed"] },
+            // It came while the check of another one, which has passed, was let finish.
+            { guard: "candidateMustBeProven", target: "#renderGate.closed.deciding" },
             { target: "settling", actions: "release" },
           ],
         },
@@ -254,7 +255,10 @@ export const renderGateMachine = gate.createMachine({
             onDone: { target: "judged", actions: learn },
             onError: { target: "settling", actions: [unproven, "delay"] },
           },
-          on: { "PLAN.RENDERED": releaseBeside },
+          on: {
+            // The check of another one goes on: a plan that comes and goes beside one that passed would never be judged.
+            "PLAN.RENDERED": [{ ...hasPassed, actions: [propose, "release"] }, ...releaseBeside],
+          },
         },
         judged: {
           always: [
@@ -266,10 +270,7 @@ export const renderGateMachine = gate.createMachine({
         resting: {
           on: {
             "PLAN.RENDERED": [
-              {
-                guard: { type: "hasPassed", params: ({ event }) => ({ planId: event.planId }) },
-                actions: [propose, "claim", "release", "announcePassed"],
-              },
+              { ...hasPassed, actions: [propose, "claim", "release", "announcePassed"] },
               ...releaseBeside,
             ],
           },

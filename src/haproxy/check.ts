@@ -29,6 +29,8 @@ export interface CheckerOptions {
   /** Folder for the mirror; default /dev/shm or the system's temporary folder. */
   readonly parent?: string;
   readonly now?: () => number;
+  /** Until a check that hangs is given up, ms; default five minutes (niced, on a busy machine, a large one may take its time). */
+  readonly limitMs?: number;
 }
 
 export interface Checker {
@@ -61,12 +63,19 @@ export function createChecker(options: CheckerOptions): Checker {
       });
     }
     const flags = options.ignoreResolution === false ? ["-c"] : ["-c", "-dr"];
-    const { code, output } = await options.spawner.run({
-      command: [options.binary, ...flags, "-f", held.config],
-      cwd: held.directory,
-      signal,
-      nice: options.nice ?? 19,
-    });
+    const limitMs = options.limitMs ?? 300_000;
+    const late = AbortSignal.timeout(limitMs);
+    const { code, output } = await options.spawner
+      .run({
+        command: [options.binary, ...flags, "-f", held.config],
+        cwd: held.directory,
+        signal: AbortSignal.any([signal, late]),
+        nice: options.nice ?? 19,
+      })
+      .catch((error: unknown) => {
+        if (signal.aborted || !late.aborted) throw error;
+        throw new HaproxyBinaryError(`${options.binary} gave no verdict within ${limitMs / 1_000} s`);
+      });
     return { ...judge(code, output.replaceAll(held.directory, baseDir), options.binary), tookMs: now() - started };
   };
 

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -110,6 +110,26 @@ test("an aborted check rejects, and the next one is not disturbed", async () => 
     (error: Error) => assert.is(error.message, "superseded"),
   );
   assert.is((await checker.check([config(), map("/a b\n")], never)).accepted, true);
+});
+
+test("a check that hangs is given up, and the next one is not disturbed", async () => {
+  const folder = join(parent, "hangs");
+  mkdirSync(folder);
+  const slow = join(folder, "haproxy");
+  writeFileSync(
+    slow,
+    `#!/bin/sh\nif [ -e "${folder}/once" ]; then exit 0; fi\ntouch "${folder}/once"\nexec sleep 30\n`,
+    {
+      mode: 0o755,
+    },
+  );
+  const hanging = createChecker({ binary: slow, spawner, parent, limitMs: 200 });
+  await hanging.check([config()], never).then(
+    () => assert.unreachable(),
+    (error: Error) => assert.match(error.message, `${slow} gave no verdict within 0.2 s`),
+  );
+  assert.is((await hanging.check([config()], never)).accepted, true);
+  await hanging.close();
 });
 
 test("a running child is killed when its request is aborted", async () => {
