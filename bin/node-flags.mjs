@@ -25,11 +25,10 @@ export function nodeFlags(command) {
     // Node starts four helpers for the garbage collector and the compiler wherever it runs. On two processors they keep
     // main thread and HAProxy from both of them while the heap is marked (30 ms).
     "--v8-pool-size=" + Math.max(1, Math.min(4, processors() - 1)),
-    // Agent and controller collect the young generation themselves while nobody waits for them.
-    "--expose-gc",
   ];
-  // Its heap of 12 MiB would grow to 40 under many changes before V8 collects it; a collection takes 5 ms.
-  if (isAgent) flags.push("--no-turbofan", "--heap-growing-percent=20");
+  // Its heap of 12 MiB would grow to 40 under many changes before V8 collects it; a collection takes 5 ms. It collects its young
+  // generation itself while nobody waits for it.
+  if (isAgent) flags.push("--no-turbofan", "--heap-growing-percent=20", "--expose-gc");
   // V8 would mark the whole heap again whenever it has grown by a tenth: at 10,000 routes every tenth change, step by step between
   // the work of others. And where little happens for some seconds it would move all that lives together, which stops a change that
   // comes just then for up to 130 ms.

@@ -1,5 +1,4 @@
 /** The controller: `startController` connects the charts to Kubernetes, HAProxy and the agents, and serves the debug page's variables. */
-import { getHeapSpaceStatistics } from "node:v8";
 import type { AgentTransport, ClientTls } from "../agent/client.ts";
 import { dataplaneOf, toTemplateSources } from "../config/index.ts";
 import type { LeaseTimes } from "../config/index.ts";
@@ -17,7 +16,7 @@ import { createController } from "./core.ts";
 import type { ControllerCore } from "./core.ts";
 import type { ControllerPorts, Log } from "./ports.ts";
 import { readResourceSchemas } from "./resource-schemas.ts";
-import { YoungGeneration } from "./young-generation.ts";
+import { takeCollector, YoungGeneration, youngShare } from "./young-generation.ts";
 
 export type { Bus, BusMetrics } from "./bus.ts";
 export type { BusEvent, BusEventOf, BusEventType } from "./events.ts";
@@ -139,7 +138,11 @@ export async function startController(options: ControllerOptions): Promise<Contr
     };
     const core = createController(ports);
     closers.push(() => core.close());
-    const young = new YoungGeneration({ collect: globalThis.gc, used: youngBytes, monotonic: () => ports.clock.now() });
+    const young = new YoungGeneration({
+      collect: takeCollector(),
+      used: youngShare,
+      monotonic: () => ports.clock.now(),
+    });
     const settled = ["DEPLOYMENT.COMPLETED"] as const;
     core.bus.subscribe("youngGeneration", settled, () => young.tidy(), { atLeisure: settled });
     const server =
@@ -183,9 +186,6 @@ export async function startController(options: ControllerOptions): Promise<Contr
     throw error;
   }
 }
-
-const youngBytes = (): number =>
-  getHeapSpaceStatistics().find(({ space_name: name }) => name === "new_space")?.space_used_size ?? 0;
 
 function transportOf(
   { agents, kube, namespace, log }: ControllerOptions,

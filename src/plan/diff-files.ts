@@ -149,7 +149,7 @@ const SETTINGS_STAGES = { add: "settings", del: "settingsDel" } as const;
 const MAP_STAGES = { add: "mapAdd", del: "mapDel" } as const;
 
 function changedMap(
-  former: PlanFile,
+  before: PlanFile,
   after: PlanFile,
   ordered: boolean,
   ledger: Ledger,
@@ -159,7 +159,7 @@ function changedMap(
   const reload = (): void => ledger.reload("entry-size", `map ${after.path} has an entry of 12 KiB or more`, details);
   const replace = (): void =>
     hasLongLine(after) ? reload() : ledger.add(stages.add, [{ kind: "map_replace", path: after.path }]);
-  const old = former.blocks;
+  const old = before.blocks;
   const now = after.blocks;
   if (old.some((block) => block.bytes.length !== block.size)) return replace();
   const keys = new Set<string>();
@@ -169,15 +169,15 @@ function changedMap(
     if (ordered && !keepsOrder(gone, splice.insert, atEnd, old)) return replace();
     differingKeys(gone, splice.insert, keys);
   }
-  // Most blocks are in both: each of them is asked once.
+  // What both have at their ends, most of it as a rule, is asked once.
   const [head, tail] = commonEnds(old, now);
   const [first, last] = [old.slice(0, head), old.slice(old.length - tail)];
   const [oldOnly, nowOnly] = [old.slice(head, old.length - tail), now.slice(head, now.length - tail)];
   const edits: [Stage, Op][] = [];
   for (const key of keys) {
-    const [before, behind] = [valuesOf(first, key), valuesOf(last, key)];
-    const was = [...before, ...valuesOf(oldOnly, key), ...behind];
-    const is = [...before, ...valuesOf(nowOnly, key), ...behind];
+    const [ahead, behind] = [valuesOf(first, key), valuesOf(last, key)];
+    const was = [...ahead, ...valuesOf(oldOnly, key), ...behind];
+    const is = [...ahead, ...valuesOf(nowOnly, key), ...behind];
     if (was.length === is.length && was.every((value, index) => value === is[index])) continue;
     // Duplicates have an order, and a single-entry command may touch the wrong one of them.
     if (was.length > 1 || is.length > 1 || !isLineSafe(key)) return replace();

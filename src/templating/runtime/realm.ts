@@ -66,7 +66,11 @@ function bareRealm(): Realm {
         Error, Error.prototype, TypeError.prototype, RangeError.prototype, generator, generator.prototype, protoOf(generator.prototype),
         protoOf(protoOf(generator.prototype)), protoOf(async () => {}), protoOf(async function* () {}), protoOf([][Symbol.iterator]())];
       for (const object of all) Object.freeze(object);
-      for (const name of Object.getOwnPropertyNames(global)) try { delete global[name]; } catch {}
+      const { defineProperty, getOwnPropertyNames } = Object;
+      for (const name of getOwnPropertyNames(global)) try { delete global[name]; } catch {}
+      // What cannot be removed is emptied: V8's gc, where somebody has exposed it.
+      for (const name of getOwnPropertyNames(global))
+        if (name !== "NaN" && name !== "Infinity" && global[name] !== undefined) defineProperty(global, name, { value: undefined, writable: false });
     })()`,
     context,
   );

@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { TemplateError } from "../../../src/errors.ts";
@@ -174,6 +176,16 @@ test("no attack reaches a global, a prototype or the host", () => {
   );
 });
 
+test("V8's collector, which writes files, is not found either where somebody has exposed it", () => {
+  const code = `import { compileInRealm } from "./src/templating/runtime/realm.ts";
+    process.stdout.write(compileInRealm("try { gc = 1 } catch {} return typeof gc + NaN + Infinity + undefined", {}, "probe"));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ["--expose-gc", "--input-type=module", "--eval", code], {
+    cwd: resolve(import.meta.dirname, "../../.."),
+    encoding: "utf8",
+  });
+  assert.is(stdout, "undefinedNaNInfinityundefined", stderr);
+});
+
 test("even raw JavaScript in the realm finds no globals and cannot make code", () => {
   for (const name of [
     "process",
@@ -189,6 +201,7 @@ test("even raw JavaScript in the realm finds no globals and cannot make code", (
     "Error",
     "console",
     "require",
+    "gc",
   ]) {
     assert.is(compileInRealm(`return typeof ${name}`, {}, "probe"), "undefined", name);
   }
