@@ -16,7 +16,6 @@ import { createController } from "./core.ts";
 import type { ControllerCore } from "./core.ts";
 import type { ControllerPorts, Log } from "./ports.ts";
 import { readResourceSchemas } from "./resource-schemas.ts";
-import { takeCollector, YoungGeneration, youngShare } from "./young-generation.ts";
 
 export type { Bus, BusMetrics } from "./bus.ts";
 export type { BusEvent, BusEventOf, BusEventType } from "./events.ts";
@@ -138,13 +137,6 @@ export async function startController(options: ControllerOptions): Promise<Contr
     };
     const core = createController(ports);
     closers.push(() => core.close());
-    const young = new YoungGeneration({
-      collect: takeCollector(),
-      used: youngShare,
-      monotonic: () => ports.clock.now(),
-    });
-    const settled = ["DEPLOYMENT.COMPLETED"] as const;
-    core.bus.subscribe("youngGeneration", settled, () => young.tidy(), { atLeisure: settled });
     const server =
       options.debugPort === undefined
         ? undefined
