@@ -5,14 +5,14 @@ import type { Assembled } from "../config/index.ts";
 import { ControllerError } from "../errors.ts";
 import type { RenderContext, RenderOutcome, RenderProfile, RenderService } from "../render/types.ts";
 import { createStoreSet } from "../stores/index.ts";
-import type { Shared, StoreSet } from "../stores/index.ts";
+import type { StoreSet } from "../stores/index.ts";
 import type { AliasView, StoreSnapshot } from "../stores/types.ts";
 import type { TemplateProblem } from "../templating/types.ts";
 import type { LoadedConfig } from "./config-source.ts";
 import type { PlanShelf } from "./plan-shelf.ts";
 import type { ResourceTyping } from "./resource-schemas.ts";
 import type { Verdicts } from "./verdicts.ts";
-import type { Watch, WatchPool, WatchRequest } from "./watch-pool.ts";
+import type { Acquired, Watch, WatchPool, WatchRequest } from "./watch-pool.ts";
 
 /** Alias of the watch on HAProxy's own pods; not one that templates read as `resources.…`. */
 export const PODS_ALIAS = "haproxy-pods";
@@ -45,29 +45,28 @@ export class Iteration {
   readonly config: LoadedConfig;
   readonly agentPort: number;
   readonly #service: RenderService;
-  readonly #watches: readonly Shared<Watch>[];
+  readonly #watches: readonly Acquired[];
   readonly #stores: StoreSet;
   readonly #pods: StoreSet;
   #rendering: Promise<void> | undefined;
   readonly #capabilities: () => Readonly<Record<string, boolean>>;
 
-  constructor(config: LoadedConfig, service: RenderService, watches: readonly Shared<Watch>[], deps: IterationDeps) {
+  constructor(config: LoadedConfig, service: RenderService, watches: readonly Acquired[], deps: IterationDeps) {
     this.config = config;
     this.agentPort = dataplaneOf(config.assembled.spec).port;
     this.#service = service;
     this.#watches = watches;
     this.#capabilities = deps.capabilities;
-    const stores = watches.map(({ value }, index): [string, Watch["store"]] => [
-      requests(config, deps.namespace)[index]?.alias ?? "",
-      value.store,
-    ]);
+    const stores = watches.flatMap(({ watch: { value }, requests: asked }) =>
+      asked.map((request) => [request.alias, value.store(request)] as const),
+    );
     this.#stores = createStoreSet(stores.filter(([alias]) => alias !== PODS_ALIAS));
     this.#pods = createStoreSet(stores.filter(([alias]) => alias === PODS_ALIAS));
   }
 
   /** Ids of the watches whose changes ask for a render. */
   get watchIds(): readonly string[] {
-    return this.#watches.filter(({ value }) => value.alias !== PODS_ALIAS).map(({ value }) => value.id);
+    return this.#watches.filter(({ watch }) => watch.value.alias !== PODS_ALIAS).map(({ watch }) => watch.value.id);
   }
 
   get driftIntervalMs(): number {
@@ -106,7 +105,7 @@ export class Iteration {
   }
 
   release(): void {
-    for (const watch of this.#watches) watch.release();
+    for (const { watch } of this.#watches) watch.release();
   }
 }
 
@@ -162,12 +161,11 @@ export async function tryConfig(config: LoadedConfig, deps: IterationDeps, signa
   if (service === undefined) {
     return { reply: refused("ConfigInvalid", describe(problems), false), iteration: undefined };
   }
-  const asked = requests(config, deps.namespace);
-  const watches = asked.map((request) => deps.pool.acquire(request));
+  const watches = deps.pool.acquire(requests(config, deps.namespace));
   const iteration = new Iteration(config, service, watches, deps);
   try {
     await allSynced(
-      watches.map(({ value }, index) => ({ watch: value, resource: asked[index] })),
+      watches.map(({ watch, requests: [first] }) => ({ watch: watch.value, resource: first! })),
       `HAProxyTemplateConfig ${deps.namespace}/${deps.configName}`,
       signal,
     );
@@ -219,7 +217,7 @@ function refusedWatch({ alias, apiVersion, resource }: WatchRequest, error: Erro
  * anybody can tell now; other faults pass by themselves.
  */
 async function allSynced(
-  watches: readonly { readonly watch: Watch; readonly resource: WatchRequest | undefined }[],
+  watches: readonly { readonly watch: Watch; readonly resource: WatchRequest }[],
   object: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -236,7 +234,7 @@ async function allSynced(
       if (signal.aborted) abort();
       for (const { watch, resource } of watches) {
         const judge = (error: Error): void => {
-          const message = resource === undefined || watch.isSynced() ? undefined : refusedWatch(resource, error);
+          const message = watch.isSynced() ? undefined : refusedWatch(resource, error);
           if (message !== undefined) reject(new ControllerError(`${object}: ${message}`, { cause: error }));
         };
         const fault = watch.fault();

@@ -1,6 +1,7 @@
 /**
  * Watches and their stores, shared by reference count: a configuration that watches what another one watches already relists
- * nothing. Each has a `watcher` actor that lives as long as somebody holds it.
+ * nothing. Aliases that ask the API server for the same objects and differ in index, trimming or field selector are stores of
+ * one stream. Each watch has a `watcher` actor that lives as long as somebody holds it.
  */
 import { createActor, fromCallback } from "xstate";
 import { watcherMachine } from "../../machines/watcher.ts";
@@ -8,7 +9,7 @@ import type { Tally, WatcherEvent } from "../../machines/watcher.ts";
 import type { Clock } from "../kube/index.ts";
 import type { KubeClient } from "../kube/types.ts";
 import { CFG_LABEL } from "../publish/index.ts";
-import { ObjectStore, SharedRegistry, watchKey } from "../stores/index.ts";
+import { ObjectStore, SharedRegistry, storeKey, streamKey } from "../stores/index.ts";
 import type { Shared } from "../stores/index.ts";
 import type { Bus } from "./bus.ts";
 import { onBus } from "./component.ts";
@@ -30,8 +31,10 @@ export interface WatchRequest {
 
 export interface Watch {
   readonly id: string;
+  /** Of the first that asked. */
   readonly alias: string;
-  readonly store: ObjectStore;
+  /** The store of a request that this watch was acquired for. */
+  store(request: WatchRequest): ObjectStore;
   /** Resolves when the first list is complete. */
   readonly synced: Promise<void>;
   isSynced(): boolean;
@@ -49,10 +52,17 @@ export interface WatchPoolDeps {
   readonly clock: Clock;
 }
 
+/** One watch, and the requests that it answers: at least one. */
+export interface Acquired {
+  readonly watch: Shared<Watch>;
+  readonly requests: readonly WatchRequest[];
+}
+
 export class WatchPool {
   readonly #deps: WatchPoolDeps;
   readonly #shared = new SharedRegistry<Watch>();
-  readonly #open = new Set<string>();
+  /** Keys of the watches that somebody holds; what each reads, and its stores. */
+  readonly #open = new Map<string, { readonly stream: string; readonly stores: ReadonlySet<string> }>();
 
   constructor(deps: WatchPoolDeps) {
     this.#deps = deps;
@@ -63,19 +73,34 @@ export class WatchPool {
     return this.#open.has(id);
   }
 
-  acquire(request: WatchRequest): Shared<Watch> {
-    const key = `${watchKey(request)} ${request.windowMs}`;
+  /** A watch for all requests that one stream and one debounce can answer, in the order of their first. */
+  acquire(requests: readonly WatchRequest[]): readonly Acquired[] {
+    const streams = Map.groupBy(requests, (request) => `${streamKey(request)} ${request.windowMs}`);
+    return [...streams].map(([stream, asked]) => ({ watch: this.#acquire(stream, asked), requests: asked }));
+  }
+
+  #acquire(stream: string, requests: readonly WatchRequest[]): Shared<Watch> {
+    const stores = new Map(requests.map((request) => [storeKey(request), request]));
+    const names = [...stores.keys()];
+    const key = this.#openFor(stream, names) ?? `${stream} ${names.toSorted().join(" ")}`;
     return this.#shared.acquire(
       key,
       () => {
-        this.#open.add(key);
-        return openWatch(key, request, this.#deps);
+        this.#open.set(key, { stream, stores: new Set(names) });
+        return openWatch(key, stores, this.#deps);
       },
       (watch) => {
         this.#open.delete(key);
         watch.stop();
       },
     );
+  }
+
+  /** An open watch of this stream that has all these stores; it may have more. */
+  #openFor(stream: string, names: readonly string[]): string | undefined {
+    for (const [key, open] of this.#open)
+      if (open.stream === stream && names.every((name) => open.stores.has(name))) return key;
+    return undefined;
   }
 }
 
@@ -84,9 +109,16 @@ function isRefusal(error: Error): boolean {
   return [400, 403, 404, 422].includes((error as { status?: number }).status ?? 0);
 }
 
-function openWatch(id: string, request: WatchRequest, { kube, bus, registry, clock }: WatchPoolDeps): Watch {
-  const { alias, apiVersion, resource, namespace, labelSelector } = request;
-  const store = new ObjectStore(request, apiVersion);
+/** `requests`: of one stream, by the keys of their stores; at least one. */
+function openWatch(
+  id: string,
+  requests: ReadonlyMap<string, WatchRequest>,
+  { kube, bus, registry, clock }: WatchPoolDeps,
+): Watch {
+  const [first] = requests.values();
+  const { alias, apiVersion, resource, namespace, labelSelector, windowMs } = first!;
+  const byKey = new Map([...requests].map(([key, request]) => [key, new ObjectStore(request, apiVersion)]));
+  const stores = [...byKey.values()];
   let count = 0;
   /** The chart was told that there is something, and has not taken it yet. */
   let told = false;
@@ -98,11 +130,14 @@ function openWatch(id: string, request: WatchRequest, { kube, bus, registry, clo
     settle = resolve;
   });
   const take = (): Tally => {
-    const tally = { count, revision: store.revision };
+    const tally = { count, revision: stores.reduce((sum, { revision }) => sum + revision, 0) };
     count = 0;
     told = false;
     return tally;
   };
+
+  /** Objects that changed in the store where most did. */
+  const most = (change: (store: ObjectStore) => number): number => Math.max(...stores.map(change));
 
   const stream = fromCallback<{ type: "unused" }, { watch: string }>(({ sendBack }) => {
     const tell = (event: WatcherEvent): void => {
@@ -135,13 +170,13 @@ function openWatch(id: string, request: WatchRequest, { kube, bus, registry, clo
           }
           switch (signal.type) {
             case "RELIST":
-              store.beginReplace();
+              for (const store of stores) store.beginReplace();
               break;
             case "PAGE":
-              changed(store.page(signal.objects));
+              changed(most((store) => store.page(signal.objects)));
               break;
             case "SYNCED":
-              changed(store.endReplace());
+              changed(most((store) => store.endReplace()));
               if (listed) break;
               listed = true;
               if (!isSynced) take();
@@ -150,11 +185,11 @@ function openWatch(id: string, request: WatchRequest, { kube, bus, registry, clo
               tell({ type: "STREAM.SYNCED" });
               break;
             case "DELETED":
-              changed(store.remove(signal.object) ? 1 : 0);
+              changed(most((store) => Number(store.remove(signal.object))));
               break;
             case "ADDED":
             case "MODIFIED":
-              changed(store.upsert(signal.object) ? 1 : 0);
+              changed(most((store) => Number(store.upsert(signal.object))));
               break;
             case "BOOKMARK":
               break;
@@ -172,12 +207,12 @@ function openWatch(id: string, request: WatchRequest, { kube, bus, registry, clo
   const machine = onBus(watcherMachine.provide({ actors: { stream } }), [], bus, registry, {
     name: `watcher:${alias}`,
   });
-  const actor = createActor(machine, { clock, input: { watch: id, alias, windowMs: request.windowMs, take } });
+  const actor = createActor(machine, { clock, input: { watch: id, alias, windowMs, take } });
   actor.start();
   return {
     id,
     alias,
-    store,
+    store: (request) => byKey.get(storeKey(request))!,
     synced,
     isSynced: () => isSynced,
     fault: () => fault,

@@ -4,25 +4,22 @@
  */
 import type { StoreOptions } from "./types.ts";
 
-/** What makes two watches the same. The alias is not part of it. */
-export interface WatchIdentity extends Omit<StoreOptions, "alias"> {
+/** What one list+watch asks of the API server. */
+export interface StreamIdentity {
   readonly apiVersion: string;
   readonly resource: string;
   readonly namespace?: string;
   readonly labelSelector?: string;
 }
 
-/** The key under which a watch and its store are shared. Order matters in `indexBy` only. */
-export function watchKey(watch: WatchIdentity): string {
-  return JSON.stringify([
-    watch.apiVersion,
-    watch.resource,
-    watch.namespace ?? "",
-    watch.labelSelector ?? "",
-    watch.fieldSelector,
-    watch.indexBy,
-    [...new Set(watch.ignoreFields)].toSorted(),
-  ]);
+/** The key of a stream: what has the same one may read the same stream. */
+export function streamKey({ apiVersion, resource, namespace = "", labelSelector = "" }: StreamIdentity): string {
+  return JSON.stringify([apiVersion, resource, namespace, labelSelector]);
+}
+
+/** The key of a store among those that one stream fills. Order matters in `indexBy` only; the alias is not part of it. */
+export function storeKey({ fieldSelector, indexBy, ignoreFields }: Omit<StoreOptions, "alias">): string {
+  return JSON.stringify([fieldSelector, indexBy, [...new Set(ignoreFields)].toSorted()]);
 }
 
 export interface Shared<T> {
