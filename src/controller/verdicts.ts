@@ -56,6 +56,9 @@ export class Verdicts {
   }
 
   async #ask(plan: RenderPlan, signal: AbortSignal): Promise<CheckVerdict> {
+    // A check may outlast many renders, and who hears that the plan passed wants to have it.
+    this.#shelf.put(plan);
+    this.#shelf.hold("judged", plan.id);
     const files = [...plan.files.values()];
     const { accepted, message, tookMs } = await this.#check(files, signal);
     const verdict: CheckVerdict = { passed: accepted, message: accepted ? "" : message, tookMs };
