@@ -4,7 +4,7 @@ import { commonEnds, splices } from "./chunks.ts";
 import { changedCrtList } from "./diff-crt-lists.ts";
 import { treeDifferences } from "./keyed-tree.ts";
 import type { Ledger, Stage } from "./ledger.ts";
-import { blockIndex, isLineSafe, isPayloadSafe, parseMapText, valuesOf } from "./maps.ts";
+import { blockIndex, countKeys, isLineSafe, isPayloadSafe, parseMapText, textOf, valuesOf } from "./maps.ts";
 import type { Op } from "./ops.ts";
 import { fileDigest } from "./plan.ts";
 import type { Makers } from "./makers.ts";
@@ -169,15 +169,14 @@ function changedMap(
     if (ordered && !keepsOrder(gone, splice.insert, atEnd, old)) return replace();
     differingKeys(gone, splice.insert, keys);
   }
-  // What both have at their ends, most of it as a rule, is asked once.
   const [head, tail] = commonEnds(old, now);
-  const [first, last] = [old.slice(0, head), old.slice(old.length - tail)];
   const [oldOnly, nowOnly] = [old.slice(head, old.length - tail), now.slice(head, now.length - tail)];
+  const counts = countKeys(old, now, oldOnly, nowOnly, keys);
   const edits: [Stage, Op][] = [];
   for (const key of keys) {
-    const [ahead, behind] = [valuesOf(first, key), valuesOf(last, key)];
-    const was = [...ahead, ...valuesOf(oldOnly, key), ...behind];
-    const is = [...ahead, ...valuesOf(nowOnly, key), ...behind];
+    let [was, is] = [valuesOf(oldOnly, key), valuesOf(nowOnly, key)];
+    // Blocks that both have are looked at where they hold the key, which is seldom.
+    if ((counts.get(key) ?? 0) > is.length) [was, is] = [valuesOf(old, key), valuesOf(now, key)];
     if (was.length === is.length && was.every((value, index) => value === is[index])) continue;
     // Duplicates have an order, and a single-entry command may touch the wrong one of them.
     if (was.length > 1 || is.length > 1 || !isLineSafe(key)) return replace();
@@ -234,7 +233,7 @@ function keepsOrder(
 }
 
 function entryKeys(blocks: PlanFile["blocks"]): string[] {
-  return blocks.flatMap((block) => parseMapText(Buffer.from(block.bytes).toString("utf8")).map((entry) => entry.key));
+  return blocks.flatMap((block) => parseMapText(textOf(block)).map((entry) => entry.key));
 }
 
 function entryCount(file: PlanFile): number {

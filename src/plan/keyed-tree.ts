@@ -10,8 +10,34 @@ import type { Digest, KeyedTree, TreeChunk } from "./types.ts";
 /** One key in this many begins a chunk. */
 const KEYS_PER_CHUNK = 40;
 
-interface Chunk<V> extends TreeChunk<V> {
+class Chunk<V> implements TreeChunk<V> {
+  readonly keys: readonly string[];
+  readonly values: readonly V[];
+  /** Of the values. */
   readonly digests: readonly Digest[];
+  #digest: Digest | undefined;
+
+  constructor(keys: readonly string[], values: readonly V[], digests: readonly Digest[]) {
+    this.keys = keys;
+    this.values = values;
+    this.digests = digests;
+  }
+
+  /** Made when somebody asks. */
+  get digest(): Digest {
+    if (this.#digest === undefined) {
+      let text = "";
+      for (let i = 0; i < this.keys.length; i++) text += field(this.keys[i] as string) + (this.digests[i] as Digest);
+      this.#digest = sha256(text);
+    }
+    return this.#digest;
+  }
+}
+
+/** Chunks and their digests, one after another. */
+interface Hashed<V> {
+  readonly chunks: readonly Chunk<V>[];
+  readonly digests: string;
 }
 
 /** Digest of a value, without its key. */
@@ -39,23 +65,36 @@ const DIGEST = 64;
 
 /** Immutable; `update` gives a new tree that shares the untouched chunks, of which it looks at none. */
 export class ChunkedTree<V> implements KeyedTree<V> {
-  readonly digest: Digest;
   readonly size: number;
   readonly chunks: readonly Chunk<V>[];
   readonly #digestOf: ValueDigest<V>;
-  /** The chunks' digests, one after another. */
-  readonly #digests: string;
+  /** Of this tree, or of the last one before it whose digest somebody asked for: most chunks are those. */
+  #hashed: Hashed<V> | undefined;
+  #digest: Digest | undefined;
 
-  private constructor(chunks: readonly Chunk<V>[], size: number, digests: string, digestOf: ValueDigest<V>) {
+  private constructor(
+    chunks: readonly Chunk<V>[],
+    size: number,
+    digestOf: ValueDigest<V>,
+    hashed: Hashed<V> | undefined,
+  ) {
     this.chunks = chunks;
     this.size = size;
-    this.#digests = digests;
     this.#digestOf = digestOf;
-    this.digest = sha256(`${size}\n${digests}`);
+    this.#hashed = hashed;
+  }
+
+  /** Made when somebody asks: trees that stand for text never are. */
+  get digest(): Digest {
+    if (this.#digest === undefined) {
+      this.#hashed = { chunks: this.chunks, digests: digestsOf(this.chunks, this.#hashed) };
+      this.#digest = sha256(`${this.size}\n${this.#hashed.digests}`);
+    }
+    return this.#digest;
   }
 
   static empty<V>(digestOf: ValueDigest<V>): ChunkedTree<V> {
-    return new ChunkedTree<V>([], 0, "", digestOf);
+    return new ChunkedTree<V>([], 0, digestOf, undefined);
   }
 
   /** A later entry of the same key wins. */
@@ -82,7 +121,7 @@ export class ChunkedTree<V> implements KeyedTree<V> {
 
   /** Sets (or removes, where the value is undefined) the given keys. Returns this tree when nothing differs. */
   update(changes: ReadonlyMap<string, V | undefined>): ChunkedTree<V> {
-    const byChunk = new Map<number, [string, V | undefined, Digest][]>();
+    const byChunk = new Map<number, Edit<V>[]>();
     let { size } = this;
     for (const key of changes.size > 1 ? [...changes.keys()].sort(compareKeys) : changes.keys()) {
       const value = changes.get(key);
@@ -94,8 +133,9 @@ export class ChunkedTree<V> implements KeyedTree<V> {
       if (value === undefined) size--;
       else if (at < 0) size++;
       const list = byChunk.get(index);
-      if (list === undefined) byChunk.set(index, [[key, value, digest]]);
-      else list.push([key, value, digest]);
+      const edit = { key, value, digest, at };
+      if (list === undefined) byChunk.set(index, [edit]);
+      else list.push(edit);
     }
     if (byChunk.size === 0) return this;
     const builder = new Builder<V>();
@@ -106,17 +146,7 @@ export class ChunkedTree<V> implements KeyedTree<V> {
       next = index + 1;
     }
     builder.share(this.chunks, next, this.chunks.length);
-    const { chunks } = builder;
-    return new ChunkedTree(chunks, size, this.#digestsOf(chunks), this.#digestOf);
-  }
-
-  /** Digests of chunks that are mostly this tree's own. */
-  #digestsOf(chunks: readonly Chunk<V>[]): string {
-    const { chunks: own } = this;
-    const [head, tail] = commonEnds(own, chunks);
-    let text = this.#digests.slice(0, head * DIGEST);
-    for (let i = head; i < chunks.length - tail; i++) text += (chunks[i] as Chunk<V>).digest;
-    return text + this.#digests.slice((own.length - tail) * DIGEST);
+    return new ChunkedTree(builder.finish(), size, this.#digestOf, this.#hashed);
   }
 
   /** Index of the last chunk whose first key is not after `key`; -1 when all are. */
@@ -146,9 +176,27 @@ function search(keys: readonly string[], key: string): number {
   return -1 - low;
 }
 
+/** Digests of chunks that are mostly those of a former tree. */
+function digestsOf<V>(chunks: readonly Chunk<V>[], former: Hashed<V> | undefined): string {
+  const [head, tail] = former === undefined ? [0, 0] : commonEnds(former.chunks, chunks);
+  let text = former === undefined ? "" : former.digests.slice(0, head * DIGEST);
+  for (let i = head; i < chunks.length - tail; i++) text += (chunks[i] as Chunk<V>).digest;
+  return former === undefined ? text : text + former.digests.slice((former.chunks.length - tail) * DIGEST);
+}
+
+interface Edit<V> {
+  readonly key: string;
+  /** Undefined = the key goes. */
+  readonly value: V | undefined;
+  readonly digest: Digest;
+  /** What `search` says of the key in its chunk. */
+  readonly at: number;
+}
+
 /** Collects entries in key order and cuts them at border keys. */
 class Builder<V> {
-  readonly chunks: Chunk<V>[] = [];
+  /** Chunks, in pieces that are joined at the end. */
+  readonly #pieces: Chunk<V>[][] = [];
   #keys: string[] = [];
   #values: V[] = [];
   #digests: Digest[] = [];
@@ -156,32 +204,41 @@ class Builder<V> {
   /** Untouched chunks, as they are. Each begins with a border, but the first of all, before which there is nothing. */
   share(chunks: readonly Chunk<V>[], from: number, to: number): void {
     this.#flush();
-    for (let i = from; i < to; i++) this.chunks.push(chunks[i] as Chunk<V>);
+    if (from < to) this.#pieces.push(chunks.slice(from, to));
   }
 
   /** A chunk's entries with edits (sorted by key) applied. */
-  merge(chunk: Chunk<V> | undefined, edits: readonly [string, V | undefined, Digest][]): void {
-    const keys = chunk?.keys ?? [];
-    let at = 0;
-    const copy = (before: string | undefined): void => {
-      while (at < keys.length && (before === undefined || (keys[at] as string) < before)) {
-        this.#add(keys[at] as string, chunk?.values[at] as V, chunk?.digests[at] as Digest);
-        at++;
-      }
-    };
-    for (const [key, value, digest] of edits) {
-      copy(key);
-      if (keys[at] === key) at++;
+  merge(chunk: Chunk<V> | undefined, edits: readonly Edit<V>[]): void {
+    let next = 0;
+    for (const { key, value, digest, at } of edits) {
+      const place = at < 0 ? -1 - at : at;
+      if (chunk !== undefined) this.#copy(chunk, next, place);
+      next = at < 0 ? place : at + 1;
       if (value !== undefined) this.#add(key, value, digest);
     }
-    copy(undefined);
+    if (chunk !== undefined) this.#copy(chunk, next, chunk.keys.length);
+  }
+
+  finish(): readonly Chunk<V>[] {
+    this.#flush();
+    return this.#pieces.length === 1 ? (this.#pieces[0] as Chunk<V>[]) : this.#pieces.flat();
+  }
+
+  /** Entries of a chunk: of them only the first one can be a border. */
+  #copy(chunk: Chunk<V>, from: number, to: number): void {
+    if (from >= to) return;
+    if (from === 0) this.#add(chunk.keys[0] as string, chunk.values[0] as V, chunk.digests[0] as Digest);
+    else if (this.#keys.length === 0) this.#reopen();
+    for (let i = Math.max(1, from); i < to; i++) {
+      this.#keys.push(chunk.keys[i] as string);
+      this.#values.push(chunk.values[i] as V);
+      this.#digests.push(chunk.digests[i] as Digest);
+    }
   }
 
   #flush(): void {
     if (this.#keys.length === 0) return;
-    let text = "";
-    for (let i = 0; i < this.#keys.length; i++) text += field(this.#keys[i] as string) + (this.#digests[i] as Digest);
-    this.chunks.push({ digest: sha256(text), keys: this.#keys, values: this.#values, digests: this.#digests });
+    this.#pieces.push([new Chunk(this.#keys, this.#values, this.#digests)]);
     this.#keys = [];
     this.#values = [];
     this.#digests = [];
@@ -197,7 +254,9 @@ class Builder<V> {
 
   /** The border before this key is gone: what followed it belongs to the chunk before. */
   #reopen(): void {
-    const last = this.chunks.pop();
+    const piece = this.#pieces.at(-1);
+    const last = piece?.pop();
+    if (piece?.length === 0) this.#pieces.pop();
     if (last === undefined) return;
     this.#keys = [...last.keys];
     this.#values = [...last.values];

@@ -17,8 +17,15 @@ export function parseMapText(text: string): MapEntry[] {
 function parseMapLine(raw: string): MapEntry | undefined {
   const line = raw.trim();
   if (line === "" || line.startsWith("#")) return undefined;
-  const blank = line.search(/[ \t]/);
+  // Twice the search for one character is quicker than a pattern's.
+  const [space, tab] = [line.indexOf(" "), line.indexOf("\t")];
+  const blank = space < 0 || (tab >= 0 && tab < space) ? tab : space;
   return blank < 0 ? { key: line, value: "" } : { key: line.slice(0, blank), value: line.slice(blank).trim() };
+}
+
+/** A block's bytes as text; they are not copied before. */
+export function textOf({ bytes }: Block): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
 /** Entries of one block by key (all values of a key, in order). */
@@ -31,7 +38,7 @@ export function blockIndex(block: Block): BlockIndex {
   let index = indexes.get(block);
   if (index === undefined) {
     const made = new Map<string, string[]>();
-    for (const { key, value } of parseMapText(Buffer.from(block.bytes).toString("utf8"))) {
+    for (const { key, value } of parseMapText(textOf(block))) {
       const values = made.get(key);
       if (values === undefined) made.set(key, [value]);
       else values.push(value);
@@ -50,6 +57,40 @@ export function valuesOf(blocks: readonly Block[], key: string): string[] {
     if (found !== undefined) values.push(...found);
   }
   return values;
+}
+
+/** How often each key stands in a list of blocks. One list's counts become those of the list that was made from it. */
+const counted = new WeakMap<readonly Block[], Map<string, number>>();
+
+/**
+ * How often each key stands in the blocks of `now`, of which all but `nowOnly` are also in `old`, there beside `oldOnly`; `keys` are at
+ * least those whose values in the two differ. To look a key up in each of a hundred blocks takes longer than all else of a difference.
+ */
+export function countKeys(
+  old: readonly Block[],
+  now: readonly Block[],
+  oldOnly: readonly Block[],
+  nowOnly: readonly Block[],
+  keys: Iterable<string>,
+): ReadonlyMap<string, number> {
+  const known = counted.get(now);
+  if (known !== undefined) return known;
+  let counts = counted.get(old);
+  if (counts === undefined) {
+    counts = new Map();
+    for (const block of now) for (const [key, { length }] of blockIndex(block)) add(counts, key, length);
+  } else {
+    counted.delete(old);
+    for (const key of keys) add(counts, key, valuesOf(nowOnly, key).length - valuesOf(oldOnly, key).length);
+  }
+  counted.set(now, counts);
+  return counts;
+}
+
+function add(counts: Map<string, number>, key: string, more: number): void {
+  const count = (counts.get(key) ?? 0) + more;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
 }
 
 /** Can stand on a line of the runtime CLI as one token (agent contract, framing rules). */

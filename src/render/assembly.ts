@@ -23,7 +23,7 @@ import { BackendContest } from "./backends.ts";
 import { updateInSlices } from "./batches.ts";
 import { Causes } from "./causes.ts";
 import { endsLine, wholeLines } from "./lines.ts";
-import { emptyMount, type MountBlocks, mountBlocks, type MountText, mountText, type MountTree } from "./mount.ts";
+import { emptyMount, type MountBlocks, mountBlocks, type MountTree } from "./mount.ts";
 import { OriginBook } from "./origins.ts";
 import { type Place, resolveText } from "./output.ts";
 import type { PathResolver } from "./paths.ts";
@@ -249,9 +249,9 @@ export class Assembly {
   };
 
   async #retext(instances: ReadonlySet<Instance>, gone: readonly Instance[], slices: Slices): Promise<void> {
-    const changes = new Map<string, Map<string, MountText | undefined>>();
+    const changes = new Map<string, Map<string, string | undefined>>();
     const structure = new Map<string, Digest | undefined>();
-    const set = (instance: Instance, text: MountText | undefined, residue: string): void => {
+    const set = (instance: Instance, text: string | undefined, residue: string): void => {
       const { snippet, key } = instance;
       let perSnippet = changes.get(snippet);
       if (perSnippet === undefined) changes.set(snippet, (perSnippet = new Map()));
@@ -263,7 +263,7 @@ export class Assembly {
     for (const instance of instances) {
       const { segments } = instance.result;
       const residue = segments.length === 1 && typeof segments[0] === "object" ? "" : resolveText(segments, () => "");
-      set(instance, mountText(resolveText(segments, this.#placeText)), residue);
+      set(instance, resolveText(segments, this.#placeText), residue);
       if (slices.due()) await slices.breathe();
     }
     for (const [snippet, perSnippet] of changes) {

@@ -3,24 +3,16 @@
  * chunks are the file's blocks, so that one changed instance costs one block.
  */
 import { bytesOfText } from "../templating/index.ts";
-import { ChunkedTree, commonEnds, cutBytes, sha256 } from "../plan/index.ts";
-import type { Block, Digest, TreeChunk } from "../plan/types.ts";
+import { ChunkedTree, commonEnds, cutBytes } from "../plan/index.ts";
+import type { Block, TreeChunk } from "../plan/types.ts";
 import { endsLine } from "./lines.ts";
 import type { Slices } from "./slices.ts";
 
-export interface MountText {
-  readonly text: string;
-  readonly digest: Digest;
-}
-
-export type MountTree = ChunkedTree<MountText>;
+/** Values are text. Nobody asks such a tree for its digest: two texts are told apart by themselves. */
+export type MountTree = ChunkedTree<string>;
 
 export function emptyMount(): MountTree {
-  return ChunkedTree.empty<MountText>((value) => value.digest);
-}
-
-export function mountText(text: string): MountText {
-  return { text, digest: text === "" ? "" : sha256(text) };
+  return ChunkedTree.empty<string>((text) => text);
 }
 
 /** A tree's text as one list of blocks. */
@@ -41,11 +33,11 @@ export async function mountBlocks(
 ): Promise<MountBlocks> {
   const [head, tail] = before === undefined ? [0, 0] : commonEnds(before.tree.chunks, tree.chunks);
   const starts = before?.starts.slice(0, head) ?? [];
-  const blocks = before?.blocks.slice(0, before.starts[head]) ?? [];
+  let blocks = before?.blocks.slice(0, before.starts[head]) ?? [];
   let whole = before?.whole !== false;
   for (let i = head; i < tree.chunks.length - tail; i++) {
     starts.push(blocks.length);
-    for (const block of chunkBlocks(tree.chunks[i] as TreeChunk<MountText>)) {
+    for (const block of chunkBlocks(tree.chunks[i] as TreeChunk<string>)) {
       blocks.push(block);
       whole &&= endsLine(block);
     }
@@ -56,7 +48,7 @@ export async function mountBlocks(
     const moved = blocks.length - from;
     for (let i = before.tree.chunks.length - tail; i < before.tree.chunks.length; i++)
       starts.push((before.starts[i] as number) + moved);
-    for (let i = from; i < before.blocks.length; i++) blocks.push(before.blocks[i] as Block);
+    blocks = blocks.concat(before.blocks.slice(from));
   }
   starts.push(blocks.length);
   // What did not end a line may be among those that went.
@@ -64,8 +56,8 @@ export async function mountBlocks(
 }
 
 /** The blocks of a chunk: one, unless its text is long; none when all of it is empty. */
-function chunkBlocks(chunk: TreeChunk<MountText>): readonly Block[] {
+function chunkBlocks(chunk: TreeChunk<string>): readonly Block[] {
   let text = "";
-  for (const value of chunk.values) text += value.text;
+  for (const value of chunk.values) text += value;
   return cutBytes(bytesOfText(text));
 }

@@ -2,7 +2,7 @@
 import { planFile, settingsMapName } from "../plan/index.ts";
 import type { PlanFile } from "../plan/types.ts";
 import { updateInSlices } from "./batches.ts";
-import { emptyMount, type MountBlocks, mountBlocks, type MountText, mountText, type MountTree } from "./mount.ts";
+import { emptyMount, type MountBlocks, mountBlocks, type MountTree } from "./mount.ts";
 import type { PathResolver } from "./paths.ts";
 import type { BackendDeclaration, Declared } from "./plan-registry.ts";
 import type { Slices } from "./slices.ts";
@@ -19,7 +19,7 @@ export class SettingsMaps {
   readonly #paths: PathResolver;
   readonly #settings = new Map<string, Setting>();
   /** Setting → backend → its line; "" takes it away. */
-  #changes = new Map<string, Map<string, MountText | undefined>>();
+  #changes = new Map<string, Map<string, string | undefined>>();
 
   constructor(paths: PathResolver) {
     this.#paths = paths;
@@ -34,7 +34,7 @@ export class SettingsMaps {
   turn(name: string, before: BackendDeclaration | undefined, after: BackendDeclaration | undefined): void {
     for (const [setting, value] of before?.settings ?? []) if (value !== "") this.#change(setting, name, undefined);
     for (const [setting, value] of after?.settings ?? [])
-      if (value !== "") this.#change(setting, name, mountText(`${name} ${value}\n`));
+      if (value !== "") this.#change(setting, name, `${name} ${value}\n`);
   }
 
   /** Files to set, or to remove. */
@@ -69,7 +69,7 @@ export class SettingsMaps {
     return setting;
   }
 
-  #change(setting: string, backend: string, line: MountText | undefined): void {
+  #change(setting: string, backend: string, line: string | undefined): void {
     this.#of(setting);
     const changes = this.#changes.get(setting);
     if (changes === undefined) this.#changes.set(setting, new Map([[backend, line]]));
