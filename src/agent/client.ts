@@ -183,16 +183,18 @@ function authorizationOf(credentials: BasicCredentials | undefined, url: string)
   return `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64")}`;
 }
 
-/**
- * The multipart body, made with one copy. The boundary is made of fresh random bytes: no content can hold it by intent,
- * and none is searched for it.
- */
+/** What boundaries begin with: random bytes of this process, which no author of content gets to see; none is searched for them. */
+const BOUNDARY = randomBytes(24).toString("base64url");
+let bodies = 0;
+
+/** The multipart body, made with one copy. */
 export function encodeApply(
   manifest: Manifest,
   parts: ReadonlyMap<string, readonly Uint8Array[]>,
   planBlob?: Uint8Array,
 ): { body: Buffer; contentType: string } {
-  const boundary = randomBytes(24).toString("base64url");
+  bodies += 1;
+  const boundary = `${BOUNDARY}${bodies}`;
   const pieces: Uint8Array[] = [];
   const begin = (head: string): number =>
     pieces.push(
