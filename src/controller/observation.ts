@@ -1,4 +1,9 @@
-/** Everything that watches and nothing that acts: history, correlation, renders' lives, metrics, log lines and the live page's feed. */
+/**
+ * Everything that watches and nothing that acts: history, correlation, renders' lives, metrics, log lines and the live page's feed.
+ *
+ * What is seen is put down with its moment, and looked at when what it asked for has been sent, two turns of the loop later: what is
+ * told of a change does not keep it from its pods. In the order in which it was seen, whoever tells it.
+ */
 import {
   ActorBoard,
   Commentator,
@@ -10,7 +15,7 @@ import {
 } from "../observe/index.ts";
 import type { ApplyNote, MetricSources, PastEvent, RenderFigures } from "../observe/index.ts";
 import type { Bus } from "./bus.ts";
-import type { ControllerPorts } from "./ports.ts";
+import type { ControllerPorts, Log } from "./ports.ts";
 import type { LivingActors } from "./registry.ts";
 
 export interface ObservationDeps {
@@ -31,6 +36,12 @@ export interface LastApply {
   readonly at: number;
 }
 
+/** When something was seen: monotonic and wall-clock milliseconds. */
+interface Moment {
+  readonly now: number;
+  readonly wall: number;
+}
+
 export class Observation {
   readonly history = new EventHistory();
   readonly lives: RenderLives;
@@ -40,14 +51,22 @@ export class Observation {
   readonly lastApplies = new Map<string, LastApply>();
   readonly #correlator: Correlator;
   readonly #commentator: Commentator;
-  readonly #wallClock: () => number;
+  readonly #log: Log;
+  readonly #moment: () => Moment;
+  /** Seen, and not looked at yet. */
+  #seen: { readonly at: Moment; readonly look: () => void }[] = [];
+  /** When that was seen which is looked at. */
+  #at: Moment;
 
   constructor({ ports, actors, metrics, about, panels }: ObservationDeps, bus: Bus) {
     const { clock, wallClock, log, haproxyVersion, version = "" } = ports;
-    this.#wallClock = wallClock;
+    this.#log = log;
+    this.#moment = () => ({ now: clock.now(), wall: wallClock() });
+    this.#at = this.#moment();
     this.#commentator = new Commentator(log);
     this.#correlator = new Correlator(Math.floor(wallClock()).toString(36).slice(-5));
-    this.lives = new RenderLives({ now: () => clock.now(), wallClock }, (life) => {
+    const times = { now: () => this.#at.now, wallClock: () => this.#at.wall };
+    this.lives = new RenderLives(times, (life) => {
       this.metrics.ended(life);
       this.#commentator.ended(life);
     });
@@ -67,37 +86,69 @@ export class Observation {
       wallClock,
     });
     bus.observe("observation", (event, { source, cause }) => {
-      const id = this.#correlator.note(event, cause);
-      this.history.add(wallClock(), event, source, id);
-      this.lives.note(event, id);
-      this.metrics.note(event);
-      this.#commentator.note(event, source, id);
+      this.#later(() => {
+        const id = this.#correlator.note(event, cause);
+        this.history.add(this.#at.wall, event, source, id);
+        this.lives.note(event, id);
+        this.metrics.note(event);
+        this.#commentator.note(event, source, id);
+      });
     });
+  }
+
+  #later(look: () => void): void {
+    this.#seen.push({ at: this.#moment(), look });
+    if (this.#seen.length > 1) return;
+    setImmediate(() => {
+      setImmediate(() => {
+        this.#look();
+      });
+    });
+  }
+
+  #look(): void {
+    const seen = this.#seen;
+    this.#seen = [];
+    for (const { at, look } of seen) {
+      this.#at = at;
+      try {
+        look();
+      } catch (error) {
+        this.#log.error({ err: error }, "What was seen could not be told");
+      }
+    }
   }
 
   /** The last events, newest first; with an id, those of that change, under whatever id it went on. */
   events(limit: number, correlationId: string | undefined): readonly PastEvent[] {
+    this.#look();
     if (correlationId === undefined) return this.history.last(limit);
     const ids = new Set([correlationId, this.#correlator.resolve(correlationId)]);
     return this.history.last(limit, ({ correlation }) => ids.has(correlation));
   }
 
   renderBegan(): void {
-    const { id, merged } = this.#correlator.renderBegan();
-    this.lives.renderBegan(id, merged);
+    this.#later(() => {
+      const { id, merged } = this.#correlator.renderBegan();
+      this.lives.renderBegan(id, merged);
+    });
   }
 
   renderMeasured(figures: RenderFigures): void {
-    this.lives.renderMeasured(figures);
-    this.metrics.renderMeasured(figures.cacheState);
+    this.#later(() => {
+      this.lives.renderMeasured(figures);
+      this.metrics.renderMeasured(figures.cacheState);
+    });
   }
 
   applied(note: ApplyNote): void {
-    this.lives.applied(note);
-    this.metrics.applied(note);
-    // A promotion changes nothing on the pod: what it took before says more.
-    if (note.mode === "noop" && this.lastApplies.has(note.pod)) return;
-    this.lastApplies.set(note.pod, { mode: note.mode, ok: note.ok, tookMs: note.tookMs, at: this.#wallClock() });
+    this.#later(() => {
+      this.lives.applied(note);
+      this.metrics.applied(note);
+      // A promotion changes nothing on the pod: what it took before says more.
+      if (note.mode === "noop" && this.lastApplies.has(note.pod)) return;
+      this.lastApplies.set(note.pod, { mode: note.mode, ok: note.ok, tookMs: note.tookMs, at: this.#at.wall });
+    });
   }
 
   reloadedItself(pod: string): void {
@@ -115,6 +166,7 @@ export class Observation {
   }
 
   close(): void {
+    this.#look();
     this.feed.close();
     this.metrics.registry.clear();
   }
