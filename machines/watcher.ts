@@ -1,5 +1,5 @@
 /**
- * Watches one resource: one list+watch stream, folded into its store outside XState, and the debounce of its changes.
+ * Watches one resource: one list+watch stream, folded into its stores outside XState, and the debounce of its changes.
  *
  * Lives with the process (shared by reference count between configurations that watch the same thing).
  * Reads: STREAM.SYNCED, STREAM.DIRTY, STREAM.FAULTED, STREAM.RECOVERED, from its own stream actor only.

@@ -1,6 +1,6 @@
 /** What the specification says of watched resources and of groups, for the checker and the host. */
 import type { ObjectType, Schemas } from "../templating/index.ts";
-import type { RenderSpec } from "./service.ts";
+import type { RenderSpec } from "./outline.ts";
 
 /** Watched resources in order, with the types of their objects where schemas are known and templates can name them. */
 export function resourceTypes(
