@@ -4,7 +4,7 @@
  */
 // runner: limit 4000 s
 // runner: quick
-import { readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { test as base } from "uvu";
 import * as assert from "uvu/assert";
 import { testHaproxy } from "../../support/parts.ts";
@@ -33,6 +33,9 @@ const RELOAD_REST = 1_600;
 
 /** File to which a line is added for each change: what its render and its apply took. */
 const trace = process.env["BENCH_TRACE"];
+
+/** File to which a line is added for each change that counts: its goal and what it took, ms. There is no floor then. */
+const raw = process.env["BENCH_SAMPLES"];
 
 /** Changes come at no fixed distance from what the one before left to do (fold, check, promotion). */
 let seed = 1;
@@ -123,6 +126,10 @@ for (const objects of SIZES) {
           await rest(between(150, 600));
           product.push(await changes.product(goal));
           if (trace !== undefined) await rig.trace(trace, { goal, round, ms: product.at(-1)! });
+          if (raw !== undefined) {
+            appendFileSync(raw, `${goal} ${product.at(-1)!}\n`);
+            continue;
+          }
           await rest(between(150, 600));
           bare.push(await changes.floor(goal));
         }
@@ -149,6 +156,7 @@ for (const objects of SIZES) {
       }
       for (const goal of GOALS) {
         const { product, floor: bare } = samples.get(goal)!;
+        if (bare.length === 0) continue;
         const [own, least] = [distribution(product), distribution(bare)];
         recordRow({
           name: `${goal} ${TITLES[goal]}`,

@@ -35,8 +35,10 @@ import { Poller } from "./poller.ts";
 const root = resolve(import.meta.dirname, "../../..");
 const run = promisify(execFile);
 
-const ADDRESS = { api: "127.83.0.1", pod: "127.83.1.11", floor: "127.83.1.12" } as const;
-const PORT = { api: 6443, line: 6444, agent: 5555, http: 8080, debug: 6083 } as const;
+/** Two runs beside each other need addresses of their own. */
+const NET = Number(process.env["BENCH_NET"] ?? 83);
+const ADDRESS = { api: `127.${NET}.0.1`, pod: `127.${NET}.1.11`, floor: `127.${NET}.1.12` } as const;
+const PORT = { api: 6443, line: 6444, agent: 5555, http: 8080, debug: 6000 + NET } as const;
 const NAMESPACE = "default";
 const NAMES = { agent: `haptic-agent.${NAMESPACE}.svc`, controller: `haptic-controller-tls.${NAMESPACE}.svc` } as const;
 const GRACE_MS = 3_000;
