@@ -1,8 +1,9 @@
 /**
  * Everything that watches and nothing that acts: history, correlation, renders' lives, metrics, log lines and the live page's feed.
  *
- * What is seen is put down with its moment, and looked at when what it asked for has been sent, two turns of the loop later: what is
- * told of a change does not keep it from its pods. In the order in which it was seen, whoever tells it.
+ * What happens on a change's way to its pods is put down with its moment, and looked at when it has been sent, two turns of the loop
+ * later or before anything else is: what is told of a change does not keep it from its pods. All else, faults and the ends of terms among
+ * it, is looked at when it happens, so that a process that ends abruptly has told of it. The order is that in which it was seen.
  */
 import {
   ActorBoard,
@@ -35,6 +36,15 @@ export interface LastApply {
   /** Wall-clock milliseconds. */
   readonly at: number;
 }
+
+/** What each change brings about until its applies are under way. */
+const ON_THE_WAY: ReadonlySet<string> = new Set([
+  "RESOURCES.CHANGED",
+  "RECONCILE.TRIGGERED",
+  "PLAN.RENDERED",
+  "PLAN.RELEASED",
+  "DEPLOYMENT.SCHEDULED",
+]);
 
 /** When something was seen: monotonic and wall-clock milliseconds. */
 interface Moment {
@@ -86,14 +96,22 @@ export class Observation {
       wallClock,
     });
     bus.observe("observation", (event, { source, cause }) => {
-      this.#later(() => {
+      const look = (): void => {
         const id = this.#correlator.note(event, cause);
         this.history.add(this.#at.wall, event, source, id);
         this.lives.note(event, id);
         this.metrics.note(event);
         this.#commentator.note(event, source, id);
-      });
+      };
+      if (ON_THE_WAY.has(event.type)) this.#later(look);
+      else this.#atOnce(look);
     });
+  }
+
+  #atOnce(look: () => void): void {
+    this.#look();
+    this.#at = this.#moment();
+    look();
   }
 
   #later(look: () => void): void {
@@ -142,7 +160,7 @@ export class Observation {
   }
 
   applied(note: ApplyNote): void {
-    this.#later(() => {
+    this.#atOnce(() => {
       this.lives.applied(note);
       this.metrics.applied(note);
       // A promotion changes nothing on the pod: what it took before says more.

@@ -1,9 +1,14 @@
-/** The actors that live now, by name: for tests, `/debug/vars/state` and the live page. */
+/**
+ * The actors that live now, by name: for tests, `/debug/vars/state` and the live page. Where two have one name (the watch of a configuration
+ * that serves and that of one which is tried), the newer one is shown while it lives.
+ */
 import type { AnyActorRef } from "xstate";
 import type { ActorRegistry } from "./component.ts";
 
 export class LivingActors implements ActorRegistry {
   readonly #actors = new Map<string, AnyActorRef>();
+  /** Older actors of the same name, the oldest first. */
+  readonly #hidden = new Map<string, AnyActorRef[]>();
   readonly #onAdded: (name: string) => void;
 
   constructor(onAdded: (name: string) => void) {
@@ -11,12 +16,21 @@ export class LivingActors implements ActorRegistry {
   }
 
   add(name: string, actor: AnyActorRef): void {
+    const older = this.#actors.get(name);
+    if (older !== undefined && older !== actor) this.#hidden.set(name, [...(this.#hidden.get(name) ?? []), older]);
     this.#actors.set(name, actor);
     this.#onAdded(name);
   }
 
   remove(name: string, actor: AnyActorRef): void {
-    if (this.#actors.get(name) === actor) this.#actors.delete(name);
+    const hidden = (this.#hidden.get(name) ?? []).filter((other) => other !== actor);
+    if (this.#actors.get(name) === actor) {
+      const former = hidden.pop();
+      if (former === undefined) this.#actors.delete(name);
+      else this.#actors.set(name, former);
+    }
+    if (hidden.length === 0) this.#hidden.delete(name);
+    else this.#hidden.set(name, hidden);
   }
 
   /** Names and actors. */

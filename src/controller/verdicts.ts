@@ -16,6 +16,7 @@ export class Verdicts {
   readonly #shelf: PlanShelf;
   readonly #onCheck: (planId: string, verdict: CheckVerdict) => void;
   #running: Promise<void> | undefined;
+  #asked = 0;
 
   constructor(check: CheckFiles, shelf: PlanShelf, onCheck: (planId: string, verdict: CheckVerdict) => void) {
     this.#check = check;
@@ -34,8 +35,23 @@ export class Verdicts {
     return plan === undefined ? (this.#verdicts.get(planId) as CheckVerdict) : this.judgePlan(plan, signal);
   }
 
-  /** One check at a time; whoever waited for its turn looks first whether the verdict has come meanwhile. */
+  /**
+   * One check at a time; whoever waited for its turn looks first whether the verdict has come meanwhile. The plan must be on the shelf, and
+   * stays there: a check may outlast many renders, and who hears that the plan has passed wants to have it.
+   */
   async judgePlan(plan: RenderPlan, signal: AbortSignal): Promise<CheckVerdict> {
+    this.#asked += 1;
+    const asker = `judge:${this.#asked}`;
+    this.#shelf.hold(asker, plan.id);
+    try {
+      return await this.#judge(plan, signal);
+    } finally {
+      this.#shelf.hold("judged", plan.id);
+      this.#shelf.hold(asker, "");
+    }
+  }
+
+  async #judge(plan: RenderPlan, signal: AbortSignal): Promise<CheckVerdict> {
     for (;;) {
       signal.throwIfAborted();
       const remembered = this.#verdicts.get(plan.id);
@@ -56,9 +72,6 @@ export class Verdicts {
   }
 
   async #ask(plan: RenderPlan, signal: AbortSignal): Promise<CheckVerdict> {
-    // A check may outlast many renders, and who hears that the plan passed wants to have it.
-    this.#shelf.put(plan);
-    this.#shelf.hold("judged", plan.id);
     const files = [...plan.files.values()];
     const { accepted, message, tookMs } = await this.#check(files, signal);
     const verdict: CheckVerdict = { passed: accepted, message: accepted ? "" : message, tookMs };

@@ -1,5 +1,5 @@
 /**
- * Watches and their stores, shared by reference count: a configuration that watches what another one watches already relists
+ * Watches and their stores, shared by reference count: a configuration that watches what another one watches already, or less, relists
  * nothing. Aliases that ask the API server for the same objects and differ in index, trimming or field selector are stores of
  * one stream. Each watch has a `watcher` actor that lives as long as somebody holds it.
  */
@@ -45,6 +45,14 @@ export interface Watch {
   stop(): void;
 }
 
+/** A watch, and who needs which of its stores. */
+interface OpenWatch extends Watch {
+  has(store: string): boolean;
+  hold(stores: readonly string[]): void;
+  /** A store that nobody needs any more is filled no longer. */
+  letGo(stores: readonly string[]): void;
+}
+
 export interface WatchPoolDeps {
   readonly kube: KubeClient;
   readonly bus: Bus;
@@ -60,9 +68,9 @@ export interface Acquired {
 
 export class WatchPool {
   readonly #deps: WatchPoolDeps;
-  readonly #shared = new SharedRegistry<Watch>();
+  readonly #shared = new SharedRegistry<OpenWatch>();
   /** Keys of the watches that somebody holds; what each reads, and its stores. */
-  readonly #open = new Map<string, { readonly stream: string; readonly stores: ReadonlySet<string> }>();
+  readonly #open = new Map<string, { readonly stream: string; readonly watch: OpenWatch }>();
 
   constructor(deps: WatchPoolDeps) {
     this.#deps = deps;
@@ -83,23 +91,35 @@ export class WatchPool {
     const stores = new Map(requests.map((request) => [storeKey(request), request]));
     const names = [...stores.keys()];
     const key = this.#openFor(stream, names) ?? `${stream} ${names.toSorted().join(" ")}`;
-    return this.#shared.acquire(
+    const { value: watch, release } = this.#shared.acquire(
       key,
       () => {
-        this.#open.set(key, { stream, stores: new Set(names) });
-        return openWatch(key, stores, this.#deps);
+        const opened = openWatch(key, stores, this.#deps);
+        this.#open.set(key, { stream, watch: opened });
+        return opened;
       },
-      (watch) => {
+      (closed) => {
         this.#open.delete(key);
-        watch.stop();
+        closed.stop();
       },
     );
+    watch.hold(names);
+    let released = false;
+    return {
+      value: watch,
+      release: () => {
+        if (released) return;
+        released = true;
+        release();
+        watch.letGo(names);
+      },
+    };
   }
 
   /** An open watch of this stream that has all these stores; it may have more. */
   #openFor(stream: string, names: readonly string[]): string | undefined {
     for (const [key, open] of this.#open)
-      if (open.stream === stream && names.every((name) => open.stores.has(name))) return key;
+      if (open.stream === stream && names.every((name) => open.watch.has(name))) return key;
     return undefined;
   }
 }
@@ -114,11 +134,12 @@ function openWatch(
   id: string,
   requests: ReadonlyMap<string, WatchRequest>,
   { kube, bus, registry, clock }: WatchPoolDeps,
-): Watch {
+): OpenWatch {
   const [first] = requests.values();
   const { alias, apiVersion, resource, namespace, labelSelector, windowMs } = first!;
   const byKey = new Map([...requests].map(([key, request]) => [key, new ObjectStore(request, apiVersion)]));
-  const stores = [...byKey.values()];
+  const holders = new Map<string, number>();
+  let stores = [...byKey.values()];
   let count = 0;
   /** The chart was told that there is something, and has not taken it yet. */
   let told = false;
@@ -137,7 +158,7 @@ function openWatch(
   };
 
   /** Objects that changed in the store where most did. */
-  const most = (change: (store: ObjectStore) => number): number => Math.max(...stores.map(change));
+  const most = (change: (store: ObjectStore) => number): number => Math.max(0, ...stores.map(change));
 
   const stream = fromCallback<{ type: "unused" }, { watch: string }>(({ sendBack }) => {
     const tell = (event: WatcherEvent): void => {
@@ -213,6 +234,18 @@ function openWatch(
     id,
     alias,
     store: (request) => byKey.get(storeKey(request))!,
+    has: (key) => byKey.has(key),
+    hold: (keys) => {
+      for (const key of keys) holders.set(key, (holders.get(key) ?? 0) + 1);
+    },
+    letGo: (keys) => {
+      for (const key of keys) {
+        const left = (holders.get(key) ?? 0) - 1;
+        holders.set(key, left);
+        if (left === 0) byKey.delete(key);
+      }
+      stores = [...byKey.values()];
+    },
     synced,
     isSynced: () => isSynced,
     fault: () => fault,

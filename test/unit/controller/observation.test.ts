@@ -77,6 +77,17 @@ test("what is seen is told two turns later, with the moment in which it was seen
   observation.close();
 });
 
+test("what is not on a change's way to its pods is told at once, after all that was seen before it", () => {
+  const { bus, observation, change } = rig();
+  change();
+  bus.publish({ type: "TERM.BEGAN", epoch: 7 }, "leaderElection");
+  assert.equal(
+    observation.history.last(10).map(({ type }) => type),
+    ["TERM.BEGAN", "RECONCILE.TRIGGERED", "RESOURCES.CHANGED"],
+  );
+  observation.close();
+});
+
 test("who asks for the events is told what has been seen so far", () => {
   const { observation, change } = rig();
   change();

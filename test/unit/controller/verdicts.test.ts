@@ -46,6 +46,25 @@ test("a plan is there when its verdict comes, however many were rendered during 
   assert.is(shelf.get(plan.id), undefined, "nobody needs it any more");
 });
 
+test("a plan whose check begins late takes nobody's place on the shelf", async () => {
+  const { shelf, ends, verdicts } = rig();
+  const [first, second, newest] = [planOf("first\n"), planOf("second\n"), planOf("newest\n")];
+  for (const plan of [first, second]) shelf.put(plan);
+  const asked = [verdicts.judge(first.id, signal), verdicts.judge(second.id, signal)];
+  for (let i = 0; i < 4; i++) {
+    const held = planOf(`deployed ${i}\n`);
+    shelf.put(held);
+    shelf.hold(`deployment:${i}`, held.id);
+  }
+  shelf.put(newest);
+  ends[0]!();
+  await asked[0];
+  await settled();
+  assert.ok(shelf.get(newest.id), "the gate's candidate");
+  ends[1]!();
+  await asked[1];
+});
+
 test("nor is a plan lost while it waits for the check of another one", async () => {
   const { shelf, ends, verdicts } = rig();
   const [first, second] = [planOf("first\n"), planOf("second\n")];

@@ -117,6 +117,26 @@ test("A request finds an open watch whose stream has its store; one that lacks i
   assert.not.ok(pool.holds(id) || streams[0]!.signals.observed);
 });
 
+test("A store that nobody needs any more is filled no longer, and its changes ask for nothing", () => {
+  const { pool, streams, said } = rig();
+  const things = request("things");
+  const [both] = pool.acquire([things, byColour]);
+  const { signals } = streams[0]!;
+  list(signals, thing("a", {}));
+  const former = both!.watch.value.store(things);
+  const [one] = pool.acquire([byColour]);
+  both!.watch.release();
+  both!.watch.release();
+  said.length = 0;
+  signals.next({ type: "ADDED", object: thing("b", {}) });
+  assert.equal([former.size, said.length], [1, 0], "only the store that is gone would have held it");
+  signals.next({ type: "ADDED", object: thing("c", { colour: "red" }) });
+  assert.equal([one!.watch.value.store(byColour).size, said.length], [1, 1]);
+  const [again] = pool.acquire([things]);
+  assert.is.not(again!.watch.value, one!.watch.value, "it would lack what was there before");
+  assert.is(streams.length, 2);
+});
+
 test("The order in which a configuration names its aliases does not make another watch", () => {
   const { pool, streams } = rig();
   const [there] = pool.acquire([request("things"), byColour]);
