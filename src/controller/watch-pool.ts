@@ -91,7 +91,7 @@ export class WatchPool {
     const stores = new Map(requests.map((request) => [storeKey(request), request]));
     const names = [...stores.keys()];
     const key = this.#openFor(stream, names) ?? `${stream} ${names.toSorted().join(" ")}`;
-    const { value: watch, release } = this.#shared.acquire(
+    const shared = this.#shared.acquire(
       key,
       () => {
         const opened = openWatch(key, stores, this.#deps);
@@ -103,6 +103,7 @@ export class WatchPool {
         closed.stop();
       },
     );
+    const watch = shared.value;
     watch.hold(names);
     let released = false;
     return {
@@ -110,7 +111,7 @@ export class WatchPool {
       release: () => {
         if (released) return;
         released = true;
-        release();
+        shared.release();
         watch.letGo(names);
       },
     };
