@@ -90,7 +90,7 @@ export class WatchPool {
   #acquire(stream: string, requests: readonly WatchRequest[]): Shared<Watch> {
     const stores = new Map(requests.map((request) => [storeKey(request), request]));
     const names = [...stores.keys()];
-    const key = this.#openFor(stream, names) ?? `${stream} ${names.toSorted().join(" ")}`;
+    const key = this.#openFor(stream, names) ?? this.#unused(`${stream} ${names.toSorted().join(" ")}`);
     const shared = this.#shared.acquire(
       key,
       () => {
@@ -115,6 +115,13 @@ export class WatchPool {
         watch.letGo(names);
       },
     };
+  }
+
+  /** The key, or one like it: an open watch keeps the key that names the stores which it had at first. */
+  #unused(key: string): string {
+    let unused = key;
+    for (let number = 2; this.#open.has(unused); number++) unused = `${key} ${number}`;
+    return unused;
   }
 
   /** An open watch of this stream that has all these stores; it may have more. */

@@ -134,7 +134,12 @@ test("A store that nobody needs any more is filled no longer, and its changes as
   assert.equal([one!.watch.value.store(byColour).size, said.length], [1, 1]);
   const [again] = pool.acquire([things]);
   assert.is.not(again!.watch.value, one!.watch.value, "it would lack what was there before");
-  assert.is(streams.length, 2);
+  const [whole] = pool.acquire([things, byColour]);
+  assert.ok(
+    whole!.watch.value.store(things) && whole!.watch.value.store(byColour),
+    "nor does the watch that had both once",
+  );
+  assert.is(streams.length, 3);
 });
 
 test("The order in which a configuration names its aliases does not make another watch", () => {
