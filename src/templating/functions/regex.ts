@@ -8,50 +8,79 @@ import { scalarText } from "./values.ts";
 
 type Test = (text: string) => boolean;
 
-const cache = new Map<string, Test>();
+const cache = new Map<string, RememberedTest>();
 const CACHE_SIZE = 500;
 const LONGEST = 4096;
-/** Answers that a pattern remembers: the components of one object ask the same of its names and addresses, right after each other. */
-const REMEMBERED = 32;
+/**
+ * Answers that a pattern remembers, and all patterns together; a pattern keeps a few in any case. An object that is rendered again, or is
+ * named by another one, has its names and addresses asked the same as before.
+ */
+const REMEMBERED = 8_192;
+const REMEMBERED_IN_ALL = 65_536;
+const REMEMBERED_AT_LEAST = 32;
 /** Longest text whose answer is remembered, in characters. */
 const REMEMBERED_TEXT = 256;
+let remembered = 0;
+
+interface RememberedTest {
+  readonly test: Test;
+  /** Lets go of what it remembers. */
+  readonly forget: () => void;
+}
 
 /** A test for an RE2 pattern. Literal text with optional anchors needs no engine. */
 export function regexTest(pattern: string): Test {
   const known = cache.get(pattern);
-  if (known !== undefined) return known;
-  const test = makeTest(pattern);
+  if (known !== undefined) return known.test;
+  const made = makeTest(pattern);
   // Pure values by pattern: the oldest go when many patterns are computed.
-  if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value!);
-  cache.set(pattern, test);
-  return test;
+  if (cache.size >= CACHE_SIZE) {
+    const [oldest, { forget }] = cache.entries().next().value!;
+    cache.delete(oldest);
+    forget();
+  }
+  cache.set(pattern, made);
+  return made.test;
 }
 
-function makeTest(pattern: string): Test {
+function makeTest(pattern: string): RememberedTest {
   const simple = /^(\^?)((?:[^\\.+*?()|[\]{}^$]|\\[.+*?()|[\]{}^$\\/-])*)(\$?)$/.exec(pattern);
   if (simple !== null) {
     const literal = simple[2]!.replace(/\\(.)/g, "$1");
-    if (simple[1] !== "" && simple[3] !== "") return (text) => text === literal;
-    if (simple[1] !== "") return (text) => text.startsWith(literal);
-    if (simple[3] !== "") return (text) => text.endsWith(literal);
-    return (text) => text.includes(literal);
+    const test: Test =
+      simple[1] !== "" && simple[3] !== ""
+        ? (text) => text === literal
+        : simple[1] !== ""
+          ? (text) => text.startsWith(literal)
+          : simple[3] !== ""
+            ? (text) => text.endsWith(literal)
+            : (text) => text.includes(literal);
+    return { test, forget: () => undefined };
   }
   const compiled = compiledRegex(pattern);
   return remembering((text) => compiled.matcher(text).find());
 }
 
 /** The test with its last answers at hand: the engine takes microseconds, and many times that when its code has left the caches. */
-function remembering(test: Test): Test {
+function remembering(test: Test): RememberedTest {
   const answers = new Map<string, boolean>();
-  return (text) => {
-    if (text.length > REMEMBERED_TEXT) return test(text);
-    let answer = answers.get(text);
-    if (answer === undefined) {
-      answer = test(text);
-      if (answers.size >= REMEMBERED) answers.delete(answers.keys().next().value!);
-      answers.set(text, answer);
-    }
-    return answer;
+  return {
+    test: (text) => {
+      if (text.length > REMEMBERED_TEXT) return test(text);
+      let answer = answers.get(text);
+      if (answer === undefined) {
+        answer = test(text);
+        const most = remembered < REMEMBERED_IN_ALL ? REMEMBERED : REMEMBERED_AT_LEAST;
+        if (answers.size >= most) answers.delete(answers.keys().next().value!);
+        else remembered += 1;
+        answers.set(text, answer);
+      }
+      return answer;
+    },
+    forget: () => {
+      remembered -= answers.size;
+      answers.clear();
+    },
   };
 }
 
