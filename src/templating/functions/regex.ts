@@ -15,8 +15,8 @@ const LONGEST = 4096;
  * Answers that a pattern remembers, and all patterns together; a pattern keeps a few in any case. An object that is rendered again, or is
  * named by another one, has its names and addresses asked the same as before.
  */
-const REMEMBERED = 8_192;
-const REMEMBERED_IN_ALL = 65_536;
+const REMEMBERED = 32_768;
+const REMEMBERED_IN_ALL = 131_072;
 const REMEMBERED_AT_LEAST = 32;
 /** Longest text whose answer is remembered, in characters. */
 const REMEMBERED_TEXT = 256;

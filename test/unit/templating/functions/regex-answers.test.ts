@@ -7,7 +7,7 @@ test("answers are those of the pattern, asked once or twice, for more texts than
   for (const pattern of ["^[a-z]+-[0-9]*[02468]$", "1.*2|77$"]) {
     const expected = new RegExp(pattern);
     for (let pass = 0; pass < 2; pass++) {
-      for (let i = 0; i < 9_000; i++) {
+      for (let i = 0; i < 34_000; i++) {
         const text = `name-${i}`;
         assert.is(regexTest(pattern)(text), expected.test(text), text);
       }
