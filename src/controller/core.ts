@@ -250,6 +250,7 @@ export function createController(ports: ControllerPorts): ControllerCore {
   });
   bus.observe("plans", (event) => {
     // A pod may still wait to send what was scheduled some deployments ago.
+    if (event.type === "PLAN.RENDERED") shelf.hold("candidate", event.planId);
     if (event.type === "DEPLOYMENT.SCHEDULED") shelf.hold(`deployment:${event.deployment % 4}`, event.planId);
     if (event.type === "PLAN.RELEASED") shelf.hold("released", event.planId);
   });

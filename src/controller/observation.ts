@@ -43,6 +43,8 @@ const ON_THE_WAY: ReadonlySet<string> = new Set([
   "RECONCILE.TRIGGERED",
   "PLAN.RENDERED",
   "PLAN.RELEASED",
+  // Of a plan that was judged before, told before it is deployed.
+  "PLAN.PASSED",
   "DEPLOYMENT.SCHEDULED",
 ]);
 
@@ -110,8 +112,16 @@ export class Observation {
 
   #atOnce(look: () => void): void {
     this.#look();
-    this.#at = this.#moment();
-    look();
+    this.#tell(this.#moment(), look);
+  }
+
+  #tell(at: Moment, look: () => void): void {
+    this.#at = at;
+    try {
+      look();
+    } catch (error) {
+      this.#log.error({ err: error }, "What was seen could not be told");
+    }
   }
 
   #later(look: () => void): void {
@@ -127,14 +137,7 @@ export class Observation {
   #look(): void {
     const seen = this.#seen;
     this.#seen = [];
-    for (const { at, look } of seen) {
-      this.#at = at;
-      try {
-        look();
-      } catch (error) {
-        this.#log.error({ err: error }, "What was seen could not be told");
-      }
-    }
+    for (const { at, look } of seen) this.#tell(at, look);
   }
 
   /** The last events, newest first; with an id, those of that change, under whatever id it went on. */

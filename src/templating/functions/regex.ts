@@ -12,19 +12,19 @@ const cache = new Map<string, RememberedTest>();
 const CACHE_SIZE = 500;
 const LONGEST = 4096;
 /**
- * Answers that a pattern remembers, and all patterns together; a pattern keeps a few in any case. An object that is rendered again, or is
- * named by another one, has its names and addresses asked the same as before.
+ * Answers that are remembered, over all patterns, before those that nobody asked for since the last time are let go. An object that is
+ * rendered again, or is named by another one, has its names and addresses asked the same as before.
  */
-const REMEMBERED = 32_768;
-const REMEMBERED_IN_ALL = 131_072;
-const REMEMBERED_AT_LEAST = 32;
+const GENERATION = 65_536;
 /** Longest text whose answer is remembered, in characters. */
 const REMEMBERED_TEXT = 256;
-let remembered = 0;
+/** Answers of the present generation. */
+let young = 0;
 
 interface RememberedTest {
   readonly test: Test;
-  /** Lets go of what it remembers. */
+  /** Lets go of what was not asked for since the last time. */
+  readonly age: () => void;
   readonly forget: () => void;
 }
 
@@ -55,7 +55,7 @@ function makeTest(pattern: string): RememberedTest {
           : simple[3] !== ""
             ? (text) => text.endsWith(literal)
             : (text) => text.includes(literal);
-    return { test, forget: () => undefined };
+    return { test, age: () => undefined, forget: () => undefined };
   }
   const compiled = compiledRegex(pattern);
   return remembering((text) => compiled.matcher(text).find());
@@ -63,25 +63,37 @@ function makeTest(pattern: string): RememberedTest {
 
 /** The test with its last answers at hand: the engine takes microseconds, and many times that when its code has left the caches. */
 function remembering(test: Test): RememberedTest {
-  const answers = new Map<string, boolean>();
+  let now = new Map<string, boolean>();
+  let before = new Map<string, boolean>();
   return {
     test: (text) => {
       if (text.length > REMEMBERED_TEXT) return test(text);
-      let answer = answers.get(text);
-      if (answer === undefined) {
-        answer = test(text);
-        const most = remembered < REMEMBERED_IN_ALL ? REMEMBERED : REMEMBERED_AT_LEAST;
-        if (answers.size >= most) answers.delete(answers.keys().next().value!);
-        else remembered += 1;
-        answers.set(text, answer);
+      const known = now.get(text);
+      if (known !== undefined) return known;
+      const answer = before.get(text) ?? test(text);
+      if (young >= GENERATION) {
+        for (const each of cache.values()) each.age();
+        young = 0;
       }
+      now.set(ofItsOwn(text), answer);
+      young += 1;
       return answer;
     },
+    age: () => {
+      before = now;
+      now = new Map();
+    },
     forget: () => {
-      remembered -= answers.size;
-      answers.clear();
+      young -= now.size;
+      now = new Map();
+      before = new Map();
     },
   };
+}
+
+/** The same text that keeps no other one alive: V8 has parts of a text look into the whole of it. */
+function ofItsOwn(text: string): string {
+  return text.length < 13 ? text : (JSON.parse(JSON.stringify(text)) as string);
 }
 
 /** An RE2 pattern, compiled; a fault for a bad one. */
