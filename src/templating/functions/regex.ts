@@ -15,7 +15,7 @@ const LONGEST = 4096;
  * Answers that are remembered, over all patterns, before those that nobody asked for since the last time are let go. An object that is
  * rendered again, or is named by another one, has its names and addresses asked the same as before.
  */
-const GENERATION = 65_536;
+const GENERATION = 16_384;
 /** Longest text whose answer is remembered, in characters. */
 const REMEMBERED_TEXT = 256;
 /** Answers of the present generation. */
