@@ -249,8 +249,8 @@ export function createController(ports: ControllerPorts): ControllerCore {
     records.note(event);
   });
   bus.observe("plans", (event) => {
-    // A pod may still wait to send what was scheduled some deployments ago.
     if (event.type === "PLAN.RENDERED") shelf.hold("candidate", event.planId);
+    // A pod may still wait to send what was scheduled some deployments ago.
     if (event.type === "DEPLOYMENT.SCHEDULED") shelf.hold(`deployment:${event.deployment % 4}`, event.planId);
     if (event.type === "PLAN.RELEASED") shelf.hold("released", event.planId);
   });

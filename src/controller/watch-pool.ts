@@ -9,7 +9,7 @@ import type { Tally, WatcherEvent } from "../../machines/watcher.ts";
 import type { Clock } from "../kube/index.ts";
 import type { KubeClient } from "../kube/types.ts";
 import { CFG_LABEL } from "../publish/index.ts";
-import { ObjectStore, SharedRegistry, storeKey, streamKey } from "../stores/index.ts";
+import { ObjectStore, storeKey, streamKey } from "../stores/index.ts";
 import type { Shared } from "../stores/index.ts";
 import type { Bus } from "./bus.ts";
 import { onBus } from "./component.ts";
@@ -47,10 +47,12 @@ export interface Watch {
 
 /** A watch, and who needs which of its stores. */
 interface OpenWatch extends Watch {
+  /** What it reads, and how its changes are told. */
+  readonly stream: string;
   has(store: string): boolean;
   hold(stores: readonly string[]): void;
-  /** A store that nobody needs any more is filled no longer. */
-  letGo(stores: readonly string[]): void;
+  /** A store that nobody needs any more is filled no longer. False = nobody needs any. */
+  letGo(stores: readonly string[]): boolean;
 }
 
 export interface WatchPoolDeps {
@@ -68,9 +70,8 @@ export interface Acquired {
 
 export class WatchPool {
   readonly #deps: WatchPoolDeps;
-  readonly #shared = new SharedRegistry<OpenWatch>();
-  /** Keys of the watches that somebody holds; what each reads, and its stores. */
-  readonly #open = new Map<string, { readonly stream: string; readonly watch: OpenWatch }>();
+  /** Watches that somebody holds, by id. */
+  readonly #open = new Map<string, OpenWatch>();
 
   constructor(deps: WatchPoolDeps) {
     this.#deps = deps;
@@ -90,20 +91,7 @@ export class WatchPool {
   #acquire(stream: string, requests: readonly WatchRequest[]): Shared<Watch> {
     const stores = new Map(requests.map((request) => [storeKey(request), request]));
     const names = [...stores.keys()];
-    const key = this.#openFor(stream, names) ?? this.#unused(`${stream} ${names.toSorted().join(" ")}`);
-    const shared = this.#shared.acquire(
-      key,
-      () => {
-        const opened = openWatch(key, stores, this.#deps);
-        this.#open.set(key, { stream, watch: opened });
-        return opened;
-      },
-      (closed) => {
-        this.#open.delete(key);
-        closed.stop();
-      },
-    );
-    const watch = shared.value;
+    const watch = this.#openFor(stream, names) ?? this.#openNew(stream, stores);
     watch.hold(names);
     let released = false;
     return {
@@ -111,24 +99,26 @@ export class WatchPool {
       release: () => {
         if (released) return;
         released = true;
-        shared.release();
-        watch.letGo(names);
+        if (watch.letGo(names)) return;
+        this.#open.delete(watch.id);
+        watch.stop();
       },
     };
   }
 
-  /** The key, or one like it: an open watch keeps the key that names the stores which it had at first. */
-  #unused(key: string): string {
-    let unused = key;
-    for (let number = 2; this.#open.has(unused); number++) unused = `${key} ${number}`;
-    return unused;
+  /** Its id names the stores that it has at first, and is its own while it is open. */
+  #openNew(stream: string, stores: ReadonlyMap<string, WatchRequest>): OpenWatch {
+    const name = [stream, ...[...stores.keys()].toSorted()].join(" ");
+    let id = name;
+    for (let number = 2; this.#open.has(id); number++) id = `${name} ${number}`;
+    const watch = openWatch(id, stream, stores, this.#deps);
+    this.#open.set(id, watch);
+    return watch;
   }
 
   /** An open watch of this stream that has all these stores; it may have more. */
-  #openFor(stream: string, names: readonly string[]): string | undefined {
-    for (const [key, open] of this.#open)
-      if (open.stream === stream && names.every((name) => open.watch.has(name))) return key;
-    return undefined;
+  #openFor(stream: string, stores: readonly string[]): OpenWatch | undefined {
+    return this.#open.values().find((watch) => watch.stream === stream && stores.every((name) => watch.has(name)));
   }
 }
 
@@ -140,6 +130,7 @@ function isRefusal(error: Error): boolean {
 /** `requests`: of one stream, by the keys of their stores; at least one. */
 function openWatch(
   id: string,
+  stream: string,
   requests: ReadonlyMap<string, WatchRequest>,
   { kube, bus, registry, clock }: WatchPoolDeps,
 ): OpenWatch {
@@ -168,7 +159,7 @@ function openWatch(
   /** Objects that changed in the store where most did. */
   const most = (change: (store: ObjectStore) => number): number => Math.max(0, ...stores.map(change));
 
-  const stream = fromCallback<{ type: "unused" }, { watch: string }>(({ sendBack }) => {
+  const reading = fromCallback<{ type: "unused" }, { watch: string }>(({ sendBack }) => {
     const tell = (event: WatcherEvent): void => {
       sendBack(event);
     };
@@ -233,13 +224,14 @@ function openWatch(
     };
   });
 
-  const machine = onBus(watcherMachine.provide({ actors: { stream } }), [], bus, registry, {
+  const machine = onBus(watcherMachine.provide({ actors: { stream: reading } }), [], bus, registry, {
     name: `watcher:${alias}`,
   });
   const actor = createActor(machine, { clock, input: { watch: id, alias, windowMs, take } });
   actor.start();
   return {
     id,
+    stream,
     alias,
     store: (request) => byKey.get(storeKey(request))!,
     has: (key) => byKey.has(key),
@@ -253,6 +245,7 @@ function openWatch(
         if (left === 0) byKey.delete(key);
       }
       stores = [...byKey.values()];
+      return stores.length > 0;
     },
     synced,
     isSynced: () => isSynced,

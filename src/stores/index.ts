@@ -13,4 +13,4 @@ export { parseFieldSelector, type FieldSelector } from "./field-selector.ts";
 export { deepFreeze, sameContent, sameJson } from "./content.ts";
 export { CHANGE_LOG_LIMIT, ObjectStore, objectId } from "./object-store.ts";
 export { createStoreSet, type StoreSet } from "./store-set.ts";
-export { SharedRegistry, storeKey, streamKey, type Shared, type StreamIdentity } from "./registry.ts";
+export { storeKey, streamKey, type Shared, type StreamIdentity } from "./sharing.ts";

@@ -47,18 +47,18 @@ function makeTest(pattern: string): RememberedTest {
   const simple = /^(\^?)((?:[^\\.+*?()|[\]{}^$]|\\[.+*?()|[\]{}^$\\/-])*)(\$?)$/.exec(pattern);
   if (simple !== null) {
     const literal = simple[2]!.replace(/\\(.)/g, "$1");
-    const test: Test =
-      simple[1] !== "" && simple[3] !== ""
-        ? (text) => text === literal
-        : simple[1] !== ""
-          ? (text) => text.startsWith(literal)
-          : simple[3] !== ""
-            ? (text) => text.endsWith(literal)
-            : (text) => text.includes(literal);
+    const test = literalTest(simple[1] !== "", literal, simple[3] !== "");
     return { test, age: () => undefined, forget: () => undefined };
   }
   const compiled = compiledRegex(pattern);
   return remembering((text) => compiled.matcher(text).find());
+}
+
+function literalTest(atStart: boolean, literal: string, atEnd: boolean): Test {
+  if (atStart && atEnd) return (text) => text === literal;
+  if (atStart) return (text) => text.startsWith(literal);
+  if (atEnd) return (text) => text.endsWith(literal);
+  return (text) => text.includes(literal);
 }
 
 /** The test with its last answers at hand: the engine takes microseconds, and many times that when its code has left the caches. */

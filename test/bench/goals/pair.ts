@@ -1,6 +1,6 @@
 /**
  * Two bundles beside each other: `npm run bench:pair -- BEFORE/main.mjs AFTER/main.mjs`. The same code some minutes apart differs by
- * up to a fifth on a machine with neighbours; what runs at the same time meets the same of them, so that a fifth of a millisecond shows
+ * up to a fifth on a machine with neighbours; what runs at the same time meets the same of them, so that 0.3 ms show
  * after some 250 changes. Each run has its own API server, controller, agent and HAProxy, without a floor: the processors are shared by both,
  * so only the difference means something. BENCH_GOALS (default G2), BENCH_SIZES (one; default 10000), BENCH_ROUNDS (default 250).
  */

@@ -115,6 +115,9 @@ test("A request finds an open watch whose stream has its store; one that lacks i
   assert.ok(pool.holds(id) && streams[0]!.signals.observed, "somebody needs it still");
   one!.watch.release();
   assert.not.ok(pool.holds(id) || streams[0]!.signals.observed);
+  one!.watch.release();
+  const [anew] = pool.acquire([request("things"), byColour]);
+  assert.ok(anew!.watch.value !== both!.watch.value && streams[4]!.signals.observed, "the last one has closed it");
 });
 
 test("A store that nobody needs any more is filled no longer, and its changes ask for nothing", () => {

@@ -1,28 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { SharedRegistry, storeKey, streamKey } from "../../../src/stores/index.ts";
-
-test("A shared thing is opened once and closed by the last holder, who may let go twice", () => {
-  const registry = new SharedRegistry<{ n: number }>();
-  const log: string[] = [];
-  const acquire = (): ReturnType<typeof registry.acquire> =>
-    registry.acquire(
-      "k",
-      () => (log.push("open"), { n: log.length }),
-      () => log.push("close"),
-    );
-  const a = acquire();
-  const b = acquire();
-  assert.is(a.value, b.value);
-  a.release();
-  a.release();
-  assert.equal(log, ["open"]);
-  b.release();
-  assert.equal(log, ["open", "close"]);
-  assert.is(registry.size, 0);
-  acquire();
-  assert.equal(log, ["open", "close", "open"]);
-});
+import { storeKey, streamKey } from "../../../src/stores/index.ts";
 
 test("What asks the API server for other objects reads another stream", () => {
   const base = { apiVersion: "v1", resource: "pods" };
