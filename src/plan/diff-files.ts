@@ -1,10 +1,21 @@
 /** What changed files ask of a running HAProxy: map entries, certificates, crt-list entries. */
 import { deafTo } from "./authorities.ts";
-import { commonEnds, splices } from "./chunks.ts";
+import { splices } from "./chunks.ts";
 import { changedCrtList } from "./diff-crt-lists.ts";
 import { treeDifferences } from "./keyed-tree.ts";
 import type { Ledger, Stage } from "./ledger.ts";
-import { blockIndex, countKeys, isLineSafe, isPayloadSafe, parseMapText, textOf, valuesOf } from "./maps.ts";
+import {
+  type BlockIndex,
+  blockIndex,
+  countKeys,
+  isLineSafe,
+  isPayloadSafe,
+  ownEntries,
+  parseMapText,
+  textOf,
+  valuesIn,
+  valuesOf,
+} from "./maps.ts";
 import type { Op } from "./ops.ts";
 import { fileDigest } from "./plan.ts";
 import type { Makers } from "./makers.ts";
@@ -12,7 +23,7 @@ import { changeOf, type ReasonDetails } from "./reasons.ts";
 import { hasLongLine, isTooLong, oversized } from "./payloads.ts";
 import { namedByServers } from "./server-files.ts";
 import { isSettingsMap } from "./settings.ts";
-import type { Block, PlanFile, RenderPlan } from "./types.ts";
+import type { PlanFile, RenderPlan } from "./types.ts";
 
 /** Single entries are changed up to this many; above, the whole map is replaced when that is the smaller part of it. */
 const ENTRY_OPS = 500;
@@ -163,18 +174,20 @@ function changedMap(
   const now = after.blocks;
   if (old.some((block) => block.bytes.length !== block.size)) return replace();
   const keys = new Set<string>();
+  const [oldOnly, nowOnly]: [BlockIndex[], BlockIndex[]] = [[], []];
   for (const splice of splices(old, now)) {
     const gone = old.slice(splice.index, splice.index + splice.remove);
     const atEnd = splice.index + splice.remove === old.length;
     if (ordered && !keepsOrder(gone, splice.insert, atEnd, old)) return replace();
-    differingKeys(gone, splice.insert, keys);
+    const [lost, come] = ownEntries(gone, splice.insert);
+    differingKeys(lost, come, keys);
+    oldOnly.push(...lost);
+    nowOnly.push(...come);
   }
-  const [head, tail] = commonEnds(old, now);
-  const [oldOnly, nowOnly] = [old.slice(head, old.length - tail), now.slice(head, now.length - tail)];
   const counts = countKeys(old, now, oldOnly, nowOnly, keys);
   const edits: [Stage, Op][] = [];
   for (const key of keys) {
-    let [was, is] = [valuesOf(oldOnly, key), valuesOf(nowOnly, key)];
+    let [was, is] = [valuesIn(oldOnly, key), valuesIn(nowOnly, key)];
     // Blocks that both have are looked at where they hold the key, which is seldom.
     if ((counts.get(key) ?? 0) > is.length) [was, is] = [valuesOf(old, key), valuesOf(now, key)];
     if (was.length === is.length && was.every((value, index) => value === is[index])) continue;
@@ -193,21 +206,18 @@ function changedMap(
   for (const [stage, op] of edits) ledger.add(stage, [op]);
 }
 
-/** Keys that do not have the same values in both lists of blocks. */
-function differingKeys(gone: PlanFile["blocks"], inserted: PlanFile["blocks"], into: Set<string>): void {
-  const single = gone.length === 1 && inserted.length === 1 ? blockIndex(inserted[0] as Block) : undefined;
-  for (const block of gone) {
-    for (const [key, values] of blockIndex(block)) {
+/** Keys that do not have the same values in both. */
+function differingKeys(gone: readonly BlockIndex[], come: readonly BlockIndex[], into: Set<string>): void {
+  const single = gone.length === 1 && come.length === 1 ? come[0] : undefined;
+  for (const index of gone) {
+    for (const [key, values] of index) {
       const others = single?.get(key);
       if (others === undefined || others.length !== values.length || values.some((value, i) => value !== others[i]))
         into.add(key);
     }
   }
-  for (const block of inserted) {
-    for (const key of blockIndex(block).keys()) {
-      if (!into.has(key) && !gone.some((each) => blockIndex(each).has(key))) into.add(key);
-    }
-  }
+  for (const index of come)
+    for (const key of index.keys()) if (!into.has(key) && !gone.some((each) => each.has(key))) into.add(key);
 }
 
 /**

@@ -2,6 +2,7 @@
  * Map files as HAProxy reads them: one entry a line, key up to the first blank, the rest is the value; `#` begins a
  * comment line (configuration manual, section 11.1 and `show map`).
  */
+import { commonEnds } from "./chunks.ts";
 import type { Block, MapEntry } from "./types.ts";
 
 /** Entries in the order of the text; blank lines and comments are left out. */
@@ -36,41 +37,63 @@ const indexes = new WeakMap<Block, BlockIndex>();
 /** Parsed once a block, and kept as long as the block lives. */
 export function blockIndex(block: Block): BlockIndex {
   let index = indexes.get(block);
-  if (index === undefined) {
-    const made = new Map<string, string[]>();
-    for (const { key, value } of parseMapText(textOf(block))) {
-      const values = made.get(key);
-      if (values === undefined) made.set(key, [value]);
-      else values.push(value);
-    }
-    index = made;
-    indexes.set(block, index);
+  if (index === undefined) indexes.set(block, (index = indexOf(textOf(block).split("\n"))));
+  return index;
+}
+
+function indexOf(lines: readonly string[]): BlockIndex {
+  const index = new Map<string, string[]>();
+  for (const line of lines) {
+    const entry = parseMapLine(line);
+    if (entry === undefined) continue;
+    const values = index.get(entry.key);
+    if (values === undefined) index.set(entry.key, [entry.value]);
+    else values.push(entry.value);
   }
   return index;
 }
 
 /** All values of a key over the file's blocks, in order. */
 export function valuesOf(blocks: readonly Block[], key: string): string[] {
+  return valuesIn(blocks.map(blockIndex), key);
+}
+
+/** All values of a key over these indexes, in order. */
+export function valuesIn(indexes: readonly BlockIndex[], key: string): string[] {
   const values: string[] = [];
-  for (const block of blocks) {
-    const found = blockIndex(block).get(key);
+  for (const index of indexes) {
+    const found = index.get(key);
     if (found !== undefined) values.push(...found);
   }
   return values;
+}
+
+/**
+ * Entries of the lines that two lists of blocks do not have in common. Of one block in the place of another only the lines between
+ * its unchanged ends are read: a new entry is one line of forty.
+ */
+export function ownEntries(
+  old: readonly Block[],
+  now: readonly Block[],
+): readonly [old: readonly BlockIndex[], now: readonly BlockIndex[]] {
+  if (old.length !== 1 || now.length !== 1) return [old.map(blockIndex), now.map(blockIndex)];
+  const [before, after] = [textOf(old[0] as Block).split("\n"), textOf(now[0] as Block).split("\n")];
+  const [head, tail] = commonEnds(before, after);
+  return [[indexOf(before.slice(head, before.length - tail))], [indexOf(after.slice(head, after.length - tail))]];
 }
 
 /** How often each key stands in a list of blocks. One list's counts become those of the list that was made from it. */
 const counted = new WeakMap<readonly Block[], Map<string, number>>();
 
 /**
- * How often each key stands in the blocks of `now`, of which all but `nowOnly` are also in `old`, there beside `oldOnly`; `keys` are at
+ * How often each key stands in the blocks of `now`, which have all that those of `old` have but `oldOnly`, and `nowOnly` beside it; `keys` are at
  * least those whose values in the two differ. To look a key up in each of a hundred blocks takes longer than all else of a difference.
  */
 export function countKeys(
   old: readonly Block[],
   now: readonly Block[],
-  oldOnly: readonly Block[],
-  nowOnly: readonly Block[],
+  oldOnly: readonly BlockIndex[],
+  nowOnly: readonly BlockIndex[],
   keys: Iterable<string>,
 ): ReadonlyMap<string, number> {
   const known = counted.get(now);
@@ -78,10 +101,11 @@ export function countKeys(
   let counts = counted.get(old);
   if (counts === undefined) {
     counts = new Map();
-    for (const block of now) for (const [key, { length }] of blockIndex(block)) add(counts, key, length);
+    // Not kept as indexes: few of the blocks are ever looked at again.
+    for (const block of now) for (const { key } of parseMapText(textOf(block))) add(counts, key, 1);
   } else {
     counted.delete(old);
-    for (const key of keys) add(counts, key, valuesOf(nowOnly, key).length - valuesOf(oldOnly, key).length);
+    for (const key of keys) add(counts, key, valuesIn(nowOnly, key).length - valuesIn(oldOnly, key).length);
   }
   counted.set(now, counts);
   return counts;

@@ -251,15 +251,16 @@ export class Assembly {
   async #retext(instances: ReadonlySet<Instance>, gone: readonly Instance[], slices: Slices): Promise<void> {
     const changes = new Map<string, Map<string, string | undefined>>();
     const structure = new Map<string, Digest | undefined>();
-    const set = (instance: Instance, text: string | undefined, residue: string): void => {
+    const set = (instance: Instance, text: string, residue: string): void => {
       const { snippet, key } = instance;
       let perSnippet = changes.get(snippet);
       if (perSnippet === undefined) changes.set(snippet, (perSnippet = new Map()));
-      perSnippet.set(key, text);
+      // What says nothing is not in the tree: a file stays as it is when such an instance comes or goes.
+      perSnippet.set(key, text === "" ? undefined : text);
       const parts = this.#structure.setResidue(snippet, key, residue, structure);
       if (this.#warm) for (const part of parts) this.#origins.note(part, instance.name);
     };
-    for (const instance of gone) set(instance, undefined, "");
+    for (const instance of gone) set(instance, "", "");
     for (const instance of instances) {
       const { segments } = instance.result;
       const residue = segments.length === 1 && typeof segments[0] === "object" ? "" : resolveText(segments, () => "");

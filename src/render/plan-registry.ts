@@ -7,12 +7,27 @@ import { refuseDeadlyLines } from "./deadly-lines.ts";
 import { backendRecord, type ProfileRecord, profileRecord } from "./records.ts";
 import { type KnownSettings, type SettledSettings, settleSettings } from "./settings.ts";
 
-export interface BackendDeclaration {
-  readonly name: string;
+export class BackendDeclaration {
   readonly text: string;
-  readonly plan: PlanBackend;
   /** Its values of settings that are read from maps, by setting; "" = none. */
   readonly settings: ReadonlyMap<string, string>;
+  readonly #record: BackendRecord;
+  #plan: PlanBackend | undefined;
+
+  constructor(record: BackendRecord, text: string, settings: ReadonlyMap<string, string>) {
+    this.#record = record;
+    this.text = text;
+    this.settings = settings;
+  }
+
+  get name(): string {
+    return this.#record.name;
+  }
+
+  /** Made when it is asked for: of all Ingresses that declare one Service's backend only one declaration counts. */
+  get plan(): PlanBackend {
+    return (this.#plan ??= planBackend(this.#record, this.text));
+  }
 }
 
 /** What one run declared. */
@@ -168,7 +183,7 @@ export class PlanRecorder {
     const obstacle = record.shape === "dynamic" ? dynamicObstacle(record, text) : undefined;
     if (obstacle !== undefined) record = { ...record, shape: "structural", shapeReason: obstacle };
     const settings = this.#settingsOf?.get(record.name) ?? NO_SETTINGS;
-    return this.#declare({ name: record.name, text, plan: planBackend(record, text), settings });
+    return this.#declare(new BackendDeclaration(record, text, settings));
   }
 
   /**
@@ -197,7 +212,7 @@ export class PlanRecorder {
     let token: string;
     if (kind === "backend") {
       const record = { name, servers: [], shape: "structural" as const, shapeReason: "declared as a section" };
-      token = this.#declare({ name, text, plan: planBackend(record, text), settings: NO_SETTINGS });
+      token = this.#declare(new BackendDeclaration(record, text, NO_SETTINGS));
     } else {
       refuseDeadlyLines(`profile ${name}`, text);
       this.#profiles.set(name, planProfile(name, text));

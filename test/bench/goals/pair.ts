@@ -3,6 +3,7 @@
  * up to a fifth on a machine with neighbours; what runs at the same time meets the same of them, so that 0.3 ms show
  * after some 250 changes. Each run has its own API server, controller, agent and HAProxy, without a floor: the processors are shared by both,
  * so only the difference means something. BENCH_GOALS (default G2), BENCH_SIZES (one; default 10000), BENCH_ROUNDS (default 250).
+ * BENCH_NODE_FLAGS_AFTER: what Node is told more on the side of AFTER, so that one bundle with and without a flag can be compared.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -15,10 +16,12 @@ if (bundles.length !== 2) {
   process.stderr.write("usage: npm run bench:pair -- BEFORE/main.mjs AFTER/main.mjs\n");
   process.exit(2);
 }
+const { BENCH_NODE_FLAGS: both = "", BENCH_NODE_FLAGS_AFTER: more = "" } = process.env;
+const flags = [both, `${both} ${more}`];
 const folder = mkdtempSync(join(tmpdir(), "haptic-pair-"));
 
 /** Milliseconds of each change that counts, by goal. */
-async function samplesOf(bundle: string, net: number): Promise<ReadonlyMap<string, readonly number[]>> {
+async function samplesOf(bundle: string, net: number, flags: string): Promise<ReadonlyMap<string, readonly number[]>> {
   const file = join(folder, `${net}`);
   const child = spawn(process.execPath, ["test/run.ts", "test/bench/goals/goals.bench.ts"], {
     cwd: root,
@@ -28,6 +31,7 @@ async function samplesOf(bundle: string, net: number): Promise<ReadonlyMap<strin
       BENCH_ROUNDS: "250",
       ...process.env,
       BENCH_BUNDLE: bundle,
+      BENCH_NODE_FLAGS: flags,
       BENCH_NET: `${net}`,
       BENCH_SAMPLES: file,
     },
@@ -59,7 +63,9 @@ function range(before: readonly number[], after: readonly number[]): readonly [n
 }
 
 try {
-  const [before, after] = await Promise.all(bundles.map((bundle, index) => samplesOf(bundle, 83 + index)));
+  const [before, after] = await Promise.all(
+    bundles.map((bundle, index) => samplesOf(bundle, 83 + index, flags[index]!)),
+  );
   for (const [goal, was] of before!) {
     const is = after!.get(goal)!;
     const [low, high] = range(was, is);

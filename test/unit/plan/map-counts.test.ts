@@ -35,6 +35,36 @@ const change = fc.record({
   back: fc.nat({ max: 2 }),
 });
 
+/** Entries of a map in whose file each key stands once. */
+const entriesOf = (lines: readonly string[]): Map<string, string> =>
+  new Map(lines.map((each) => each.split(" ") as [string, string]));
+
+test("operations on single entries make of the old map what the new file says", () => {
+  const keys = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { maxLength: 40 });
+  const lines = (of: readonly number[], salt: number): string[] => of.map((key) => `k${key} v${(key * salt) % 3}`);
+  let single = 0;
+  fc.assert(
+    fc.property(keys, keys, fc.nat({ max: 4 }), fc.nat({ max: 4 }), (first, then, from, to) => {
+      const [old, now] = [lines(first, from), lines(then, to)];
+      // One block in the place of one, whose ends may be equal.
+      const { ops } = diffPlans(planOf(fresh([now])), planOf(fresh([old])), OPTIONS);
+      const entries = entriesOf(old);
+      for (const op of ops) {
+        const key = op.key as string;
+        if (op.kind === "map_add" || op.kind === "map_set") {
+          assert.is(entries.has(key), op.kind === "map_set");
+          entries.set(key, op.value as string);
+        } else if (op.kind === "map_del") assert.ok(entries.delete(key));
+        else throw new Error(op.kind);
+        single += 1;
+      }
+      assert.equal([...entries].sort(), [...entriesOf(now)].sort());
+    }),
+    { numRuns: 500 },
+  );
+  assert.ok(single > 1_000);
+});
+
 test("a map's operations are those of a difference that nothing was compared before", () => {
   fc.assert(
     fc.property(fc.array(block, { maxLength: 6 }), fc.array(change, { maxLength: 6 }), (first, changes) => {

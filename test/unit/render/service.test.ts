@@ -146,6 +146,28 @@ test("of two routes that declare one backend the first counts, and the next take
   assert.ok(after.indexOf("# route z") < after.indexOf("backend ns_web"));
 });
 
+test("an object that writes nothing leaves the file as it was, when it comes and when it goes", async () => {
+  // Only the backend stands at its place, so a route whose backend another one declares writes nothing.
+  const backends = (TEMPLATES["backends"] as string)
+    .replace(/\n# route .*\n/, "\n")
+    .replace("{%- end %}\n{{ plan", "{%- end -%}\n{{- plan");
+  const on = filled();
+  const rendering = service({ ...TEMPLATES, backends });
+  const before = await planOf(rendering, on);
+  on.put("routes", route("ns", "aa", "aa.example", "web"));
+  const silent = await planOf(rendering, on);
+  assert.is(silent.files.get("haproxy.cfg"), before.files.get("haproxy.cfg"));
+  assert.is.not(silent.files.get("maps/host.map"), before.files.get("maps/host.map"));
+  const fresh = await planOf(service({ ...TEMPLATES, backends }), on);
+  assert.is(silent.id, fresh.id);
+  on.drop("routes", "ns", "aa");
+  const gone = await planOf(rendering, on);
+  assert.is(gone.files.get("haproxy.cfg"), before.files.get("haproxy.cfg"));
+  assert.is(gone.id, before.id);
+  on.drop("routes", "ns", "a");
+  assert.not.match(text(await planOf(rendering, on), "haproxy.cfg") as string, "backend ns_web");
+});
+
 test("a broken object keeps its last good output, is named, and harms nobody else", async () => {
   const on = filled();
   const rendering = service();
