@@ -232,8 +232,12 @@ export const agentMachine = setup({
           states: {
             idle: {
               entry: "clearCurrent",
-              // Nobody is at it: the files could not be made ready for it at that moment. Else its end says so again.
-              on: { "RELOAD.OWED": { actions: raise({ type: "RELOAD.WANTED" }) } },
+              on: {
+                // Nothing waits here.
+                "APPLY.REQUESTED": { target: "applying", actions: "enqueueApply" },
+                // Nobody is at it: the files could not be made ready for it at that moment. Else its end says so again.
+                "RELOAD.OWED": { actions: raise({ type: "RELOAD.WANTED" }) },
+              },
               always: [
                 { guard: "hasStart", target: "starting" },
                 { guard: "reloadIsDue", target: "reloading" },

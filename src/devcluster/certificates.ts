@@ -4,8 +4,17 @@
  */
 import "reflect-metadata";
 import type { webcrypto } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
 import {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
@@ -97,10 +106,22 @@ export async function createAuthority(name: string, now: Date): Promise<Authorit
   };
 }
 
-/** Writes an identity as a mounted Secret looks: tls.crt, tls.key (readable by the owner only) and ca.crt. */
+/**
+ * Writes an identity as the kubelet mounts a Secret: tls.crt, tls.key (readable by the owner only) and ca.crt are links into `..data`, which is a
+ * link to the folder of this revision, so that all three turn at once.
+ */
 export function writeIdentity(folder: string, identity: Identity, authority: Authority): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, "tls.crt"), `${identity.certificate}\n`);
-  writeFileSync(join(folder, "tls.key"), `${identity.key}\n`, { mode: 0o600 });
-  writeFileSync(join(folder, "ca.crt"), `${authority.certificate}\n`);
+  const revision = basename(mkdtempSync(join(folder, "..revision_")));
+  writeFileSync(join(folder, revision, "tls.crt"), `${identity.certificate}\n`);
+  writeFileSync(join(folder, revision, "tls.key"), `${identity.key}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, revision, "ca.crt"), `${authority.certificate}\n`);
+  symlinkSync(revision, join(folder, "..data_tmp"));
+  renameSync(join(folder, "..data_tmp"), join(folder, "..data"));
+  for (const name of readdirSync(folder))
+    if (name.startsWith("..revision_") && name !== revision) rmSync(join(folder, name), { recursive: true });
+  for (const name of ["tls.crt", "tls.key", "ca.crt"]) {
+    if (lstatSync(join(folder, name), { throwIfNoEntry: false }) === undefined)
+      symlinkSync(`..data/${name}`, join(folder, name));
+  }
 }
