@@ -14,6 +14,8 @@ export type ClientTls =
       readonly dir: string;
       /** DNS name that the agent's certificate must carry: `haptic-agent.<namespace>.svc`. */
       readonly serverName: string;
+      /** New certificates cannot be used: the former ones stay. Told once by each client. */
+      readonly onUnusable?: (error: Error) => void;
     }
   | (Credentials & { readonly serverName: string });
 
@@ -69,7 +71,7 @@ export function createAgentClient(options: AgentClientOptions): AgentClient {
   const { tls, basic } = options;
   if (options.url.startsWith("https:") === (tls === undefined))
     throw new AgentClientError(`agent ${options.url}: HTTP Basic goes without TLS, certificates with it`, 0);
-  const directory = tls !== undefined && "dir" in tls ? new CredentialDirectory(tls.dir) : undefined;
+  const directory = tls !== undefined && "dir" in tls ? new CredentialDirectory(tls.dir, tls.onUnusable) : undefined;
   const secure = (): object => {
     if (tls === undefined) return {};
     const { cert, key, ca } = directory?.current ?? (tls as Credentials);

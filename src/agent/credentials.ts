@@ -1,6 +1,7 @@
-/** A directory with `tls.crt`, `tls.key` and `ca.crt`, read again when its revision changes. */
-import { lstatSync, readFileSync, readlinkSync, type Stats, statSync } from "node:fs";
-import { basename, join } from "node:path";
+/** A directory with `tls.crt`, `tls.key` and `ca.crt`, read again when its revision changes (Kubernetes turns `..data`). */
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { createSecureContext } from "node:tls";
 import { AgentTreeError } from "../errors.ts";
 
 export interface Credentials {
@@ -11,25 +12,22 @@ export interface Credentials {
 
 const FILES = ["tls.crt", "tls.key", "ca.crt"] as const;
 
-/** A folder that the kubelet made, whose files never change; it stands beside the link. */
-const REVISION = /^\.\.[^/]+$/;
-
-const revisionOf = ({ dev, ino, mtimeMs, ctimeMs, size }: Stats): string =>
-  `${dev}:${ino}:${mtimeMs}:${ctimeMs}:${size}`;
-
 export class CredentialDirectory {
   readonly #dir: string;
-  /** The link that the kubelet turns when a mounted Secret changes; the files are links through it. */
-  readonly #turning: string;
-  /** All three files hang on that link, which is the directory itself where it was given so. */
-  #isMounted = false;
+  readonly #onUnusable: (error: Error) => void;
   #revision = "";
   #credentials: Credentials | undefined;
+  /** Why what lies there now is not in use; "" = it is. */
+  #obstacle = "";
 
-  /** @throws AgentTreeError when a file is missing. */
-  constructor(dir: string) {
+  /**
+   * `onUnusable` hears once of new files that cannot be used.
+   *
+   * @throws AgentTreeError when a file is missing, or they do not belong together.
+   */
+  constructor(dir: string, onUnusable: (error: Error) => void = () => undefined) {
     this.#dir = dir;
-    this.#turning = basename(dir) === "..data" ? dir : join(dir, "..data");
+    this.#onUnusable = onUnusable;
     this.refresh();
   }
 
@@ -38,44 +36,41 @@ export class CredentialDirectory {
   }
 
   /**
-   * Looks at the files; true when others are there than before. One look at the link of a mounted Secret, three at files of another
-   * kind, and nothing else: an apply waits for them. A directory that cannot be read at the moment leaves the former credentials in use.
+   * Looks at the files; true when others are in use than before. Three stats and nothing else while nothing changes: an apply waits for
+   * them. What cannot be read or used at the moment, half written as it may be, leaves the former credentials in use, and is looked at
+   * again the next time.
    */
   refresh(): boolean {
     try {
-      const revision = this.#seen();
+      const revision = this.#look();
       if (revision === this.#revision) return false;
       const [cert, key, ca] = FILES.map((name) => readFileSync(join(this.#dir, name))) as [Buffer, Buffer, Buffer];
+      // It throws where the key is of another certificate, or one of them is cut short.
+      createSecureContext({ cert, key, ca });
+      const isTorn = this.#look() !== revision;
+      // They turned while they were read.
+      if (isTorn && this.#credentials !== undefined) return false;
       this.#credentials = { cert, key, ca };
-      this.#revision = revision;
+      this.#revision = isTorn ? "" : revision;
+      this.#obstacle = "";
       return true;
-    } catch (error) {
-      if (this.#credentials !== undefined) return false;
-      throw new AgentTreeError(`certificates in ${this.#dir} cannot be read`, {
-        cause: error,
-        hint: "it must hold tls.crt, tls.key and ca.crt",
+    } catch (cause) {
+      const error = new AgentTreeError(`certificates in ${this.#dir} cannot be used`, {
+        cause,
+        hint: "it must hold tls.crt, tls.key and ca.crt that belong together",
       });
+      if (this.#credentials === undefined) throw error;
+      const obstacle = String(cause);
+      if (obstacle !== this.#obstacle) this.#onUnusable(error);
+      this.#obstacle = obstacle;
+      return false;
     }
   }
 
-  #seen(): string {
-    if (this.#isMounted) {
-      const link = lstatSync(this.#turning, { throwIfNoEntry: false });
-      if (link !== undefined && revisionOf(link) === this.#revision) return this.#revision;
-    }
-    this.#isMounted =
-      REVISION.test(targetOf(this.#turning)) &&
-      (this.#turning === this.#dir || FILES.every((name) => targetOf(join(this.#dir, name)) === `..data/${name}`));
-    if (this.#isMounted) return revisionOf(lstatSync(this.#turning));
-    return FILES.map((name) => revisionOf(statSync(join(this.#dir, name)))).join("|");
-  }
-}
-
-/** What a link names; "" for everything else. */
-function targetOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return "";
+  #look(): string {
+    return FILES.map((name) => {
+      const { ctimeMs, mtimeMs, size, dev, ino } = statSync(join(this.#dir, name));
+      return `${dev}:${ino}:${mtimeMs}:${ctimeMs}:${size}`;
+    }).join("|");
   }
 }

@@ -178,6 +178,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
       identity: options,
       monotonic,
       ...(options.bodyTimes !== undefined && { bodyTimes: options.bodyTimes }),
+      onUnusable: (error) => log.warn({ err: error }, "new certificates cannot be used; the former ones stay"),
       handlers: {
         isReady: () => ready,
         state: readState,

@@ -30,9 +30,11 @@ export interface ServerOptions {
   /** Milliseconds that never go back. */
   readonly monotonic: () => number;
   readonly bodyTimes?: BodyTimes;
+  /** New certificates cannot be used: the former ones stay. */
+  readonly onUnusable: (error: Error) => void;
 }
 
-type Service = Required<Omit<ServerOptions, "identity">> & { readonly gate: Gate };
+type Service = Required<Omit<ServerOptions, "identity" | "onUnusable">> & { readonly gate: Gate };
 
 /** Thrown by a handler to answer at once. */
 export class EarlyAnswer extends Error {
@@ -43,7 +45,7 @@ export class EarlyAnswer extends Error {
   }
 }
 
-export async function createAgentServer({ identity, ...options }: ServerOptions): Promise<Server> {
+export async function createAgentServer({ identity, onUnusable, ...options }: ServerOptions): Promise<Server> {
   const { bodyTimes = BODY_TIMES } = options;
   const answering = (gate: Gate): RequestListener => {
     const service: Service = { ...options, bodyTimes, gate };
@@ -62,7 +64,7 @@ export async function createAgentServer({ identity, ...options }: ServerOptions)
     const plain = await import("node:http");
     return plain.createServer(common, answering(basicGate(identity.basic)));
   }
-  const directory = new CredentialDirectory(identity.tlsDir);
+  const directory = new CredentialDirectory(identity.tlsDir, onUnusable);
   const secure = (): object => ({ ...directory.current, minVersion: "TLSv1.3", maxVersion: "TLSv1.3" });
   const server = createServer(
     { ...common, ...secure(), requestCert: true, rejectUnauthorized: false, handshakeTimeout: 10_000 },

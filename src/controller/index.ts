@@ -183,7 +183,17 @@ function transportOf(
   { agents, kube, namespace, log }: ControllerOptions,
   closers: (() => Promise<void>)[],
 ): AgentTransport {
-  if ("tls" in agents) return agents;
+  if ("tls" in agents) {
+    let said = "";
+    // Each pod has a client of its own, and all of them find the same.
+    const onUnusable = (error: Error): void => {
+      const obstacle = String(error.cause);
+      if (obstacle !== said)
+        log.warn({ err: error }, "New certificates towards agents cannot be used; the former ones stay");
+      said = obstacle;
+    };
+    return { tls: { ...agents.tls, onUnusable } };
+  }
   log.warn(
     { secret: `${namespace}/${agents.basicSecret}` },
     "No TLS towards agents: who can listen on the network between reads the password, keys and all files",

@@ -43,7 +43,7 @@ const ON_THE_WAY: ReadonlySet<string> = new Set([
   "RECONCILE.TRIGGERED",
   "PLAN.RENDERED",
   "PLAN.RELEASED",
-  // Of a plan that was judged before, told before it is deployed.
+  // Of a plan that was judged before it is told before the deployment; else nobody waits for it.
   "PLAN.PASSED",
   "DEPLOYMENT.SCHEDULED",
 ]);

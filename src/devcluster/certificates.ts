@@ -4,16 +4,7 @@
  */
 import "reflect-metadata";
 import type { webcrypto } from "node:crypto";
-import {
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import {
   AuthorityKeyIdentifierExtension,
@@ -116,12 +107,16 @@ export function writeIdentity(folder: string, identity: Identity, authority: Aut
   writeFileSync(join(folder, revision, "tls.crt"), `${identity.certificate}\n`);
   writeFileSync(join(folder, revision, "tls.key"), `${identity.key}\n`, { mode: 0o600 });
   writeFileSync(join(folder, revision, "ca.crt"), `${authority.certificate}\n`);
-  symlinkSync(revision, join(folder, "..data_tmp"));
-  renameSync(join(folder, "..data_tmp"), join(folder, "..data"));
+  linkOver(folder, revision, "..data");
   for (const name of readdirSync(folder))
     if (name.startsWith("..revision_") && name !== revision) rmSync(join(folder, name), { recursive: true });
-  for (const name of ["tls.crt", "tls.key", "ca.crt"]) {
-    if (lstatSync(join(folder, name), { throwIfNoEntry: false }) === undefined)
-      symlinkSync(`..data/${name}`, join(folder, name));
-  }
+  for (const name of ["tls.crt", "tls.key", "ca.crt"]) linkOver(folder, `..data/${name}`, name);
+}
+
+/** A link in the place of whatever has its name. */
+function linkOver(folder: string, target: string, name: string): void {
+  const beside = join(folder, `..${name}_tmp`);
+  rmSync(beside, { force: true });
+  symlinkSync(target, beside);
+  renameSync(beside, join(folder, name));
 }

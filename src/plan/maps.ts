@@ -69,8 +69,8 @@ export function valuesIn(indexes: readonly BlockIndex[], key: string): string[] 
 }
 
 /**
- * Entries of the lines that two lists of blocks do not have in common. Of one block in the place of another only the lines between
- * its unchanged ends are read: a new entry is one line of forty.
+ * Entries of two lists of blocks, one of which takes the place of the other. Of one block in the place of one only the lines between
+ * their common ends are read: a new entry is one line of forty.
  */
 export function ownEntries(
   old: readonly Block[],

@@ -55,7 +55,7 @@ export async function mountBlocks(
   return { tree, blocks, starts, whole: before?.whole === false ? blocks.every(endsLine) : whole };
 }
 
-/** The blocks of a chunk: one, unless its text is long; none when all of it is empty. */
+/** The blocks of a chunk: one, unless its text is long. */
 function chunkBlocks(chunk: TreeChunk<string>): readonly Block[] {
   let text = "";
   for (const value of chunk.values) text += value;

@@ -395,6 +395,25 @@ check("new certificates are taken up by new connections, without a restart", asy
   writeIdentity(identities.agentDir, await identities.authority.issue([SERVER_NAME], "server"), identities.authority);
 });
 
+check("certificates that do not belong together end nothing: the former ones serve on", async () => {
+  const { pod, controller } = await start();
+  await controller.load(one);
+  const { authority, agentDir } = identities;
+  const key = readFileSync(join(agentDir, "tls.key"));
+  const other = await authority.issue([SERVER_NAME], "server");
+  for (const text of [other.key, other.key.slice(0, 80), ""]) {
+    writeFileSync(join(agentDir, "tls.key"), text);
+    // Each client has a connection of its own.
+    const client = createAgentClient({
+      url: pod.agent().url,
+      tls: { dir: identities.controllerDir, serverName: SERVER_NAME },
+    });
+    assert.is((await client.state()).applied_plan_id, controller.planId);
+    await client.close();
+  }
+  writeFileSync(join(agentDir, "tls.key"), key);
+});
+
 check("HAProxy killed: the agent notices, and a new HAProxy has every acknowledged change", async () => {
   const { pod, controller } = await start();
   await controller.load(one);

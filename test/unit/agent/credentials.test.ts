@@ -1,5 +1,5 @@
-/** Certificates are read again when they turn, whether a Secret is mounted or somebody wrote three files. */
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+/** Certificates are read again when they turn, whoever turns them in whatever way; what cannot be used leaves the former ones. */
+import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
@@ -8,102 +8,99 @@ import { CredentialDirectory } from "../../../src/agent/credentials.ts";
 import { createAuthority, writeIdentity } from "../../../src/devcluster/certificates.ts";
 
 const FILES = ["tls.crt", "tls.key", "ca.crt"];
-const folder = (): string => mkdtempSync(join(tmpdir(), "haptic-credentials-"));
-const write = (dir: string, text: string): void => {
-  for (const name of FILES) writeFileSync(join(dir, name), `${name} ${text}`);
-};
+const base = mkdtempSync(join(tmpdir(), "haptic-credentials-"));
+const authority = await createAuthority("dev", new Date());
+let folders = 0;
+
+/** A folder as the kubelet mounts it, with an identity of its own. */
+async function identity(): Promise<string> {
+  folders += 1;
+  const dir = join(base, `${folders}`);
+  writeIdentity(dir, await authority.issue(["a"], "client"), authority);
+  return dir;
+}
+
 const told = ({ current }: CredentialDirectory): string[] =>
   [current.cert, current.key, current.ca].map((bytes) => String(bytes));
 
-test("three files: each of them counts, and one that cannot be read leaves the former ones in use", () => {
-  const dir = folder();
-  write(dir, "1");
-  const directory = new CredentialDirectory(dir);
-  assert.not(directory.refresh());
-  for (const [turn, name] of FILES.entries()) {
-    writeFileSync(join(dir, name), `other ${turn}`);
-    assert.ok(directory.refresh(), name);
-    assert.not(directory.refresh());
-  }
-  assert.equal(told(directory), ["other 0", "other 1", "other 2"]);
-  rmSync(join(dir, "tls.key"));
-  assert.not(directory.refresh());
-  assert.is(told(directory)[1], "other 1");
-  writeFileSync(join(dir, "tls.key"), "back");
-  assert.ok(directory.refresh());
-  assert.is(told(directory)[1], "back");
-  rmSync(dir, { recursive: true });
-});
+/** Ways in which all three files become those of another folder. */
+const WAYS: Readonly<Record<string, (from: string, to: string) => void>> = {
+  "copied over": (from, to) => FILES.forEach((name) => copyFileSync(join(from, name), join(to, name))),
+  "moved over": (from, to) =>
+    FILES.forEach((name) => {
+      copyFileSync(join(from, name), join(to, "beside"));
+      renameSync(join(to, "beside"), join(to, name));
+    }),
+  "linked over": (from, to) =>
+    FILES.forEach((name) => {
+      symlinkSync(join(from, name), join(to, "beside"));
+      renameSync(join(to, "beside"), join(to, name));
+    }),
+  "turned by another link": (from, to) => {
+    symlinkSync(from, join(to, "beside"));
+    renameSync(join(to, "beside"), join(to, "..data"));
+  },
+};
 
-for (const [what, path] of [
-  ["a mounted Secret", ""],
-  ["a mounted Secret that is given by its link", "..data"],
-] as const)
-  test(`${what}: all three turn with the kubelet's link, also within one tick of the clock`, async () => {
-    const dir = folder();
-    const authority = await createAuthority("dev", new Date());
-    writeIdentity(dir, await authority.issue(["a"], "client"), authority);
-    const directory = new CredentialDirectory(join(dir, path));
-    let before = told(directory);
-    for (let turn = 0; turn < 20; turn++) {
+for (const [way, turn] of Object.entries(WAYS))
+  for (const given of ["", "..data"]) {
+    if (given !== "" && way !== "turned by another link") continue;
+    test(`files that are ${way} are noticed, the directory given as ${given === "" ? "itself" : given}`, async () => {
+      const [dir, next] = [await identity(), await identity()];
+      const directory = new CredentialDirectory(join(dir, given));
       assert.not(directory.refresh());
-      writeIdentity(dir, await authority.issue(["a"], "client"), authority);
+      turn(next, dir);
       assert.ok(directory.refresh());
-      const after = told(directory);
-      assert.is.not(after[0], before[0]);
-      assert.is.not(after[1], before[1]);
-      assert.is(after[2], before[2]);
-      before = after;
-    }
-    rmSync(dir, { recursive: true });
-  });
-
-test("a folder of plain files may be named ..data, too", () => {
-  const dir = join(folder(), "..data");
-  mkdirSync(dir);
-  write(dir, "1");
-  const directory = new CredentialDirectory(dir);
-  write(dir, "2, longer");
-  assert.ok(directory.refresh());
-  assert.is(told(directory)[1], "tls.key 2, longer");
-  rmSync(join(dir, ".."), { recursive: true });
-});
-
-test("a mounted Secret whose link is gone for a moment, or that becomes three files, is followed", async () => {
-  const dir = folder();
-  const authority = await createAuthority("dev", new Date());
-  writeIdentity(dir, await authority.issue(["a"], "client"), authority);
-  const directory = new CredentialDirectory(dir);
-  const before = told(directory);
-  renameSync(join(dir, "..data"), join(dir, "..away"));
-  assert.not(directory.refresh());
-  assert.equal(told(directory), before);
-  for (const name of FILES) rmSync(join(dir, name));
-  write(dir, "plain");
-  assert.ok(directory.refresh());
-  assert.is(told(directory)[0], "tls.crt plain");
-  rmSync(dir, { recursive: true });
-});
-
-test("links that the kubelet has not made are looked at one by one, through whatever they lead", () => {
-  const [dir, elsewhere] = [folder(), folder()];
-  write(elsewhere, "1");
-  symlinkSync(elsewhere, join(dir, "..data"));
-  for (const name of FILES) symlinkSync(join(elsewhere, name), join(dir, name));
-  const directories = ["", "..data"].map((path) => new CredentialDirectory(join(dir, path)));
-  write(elsewhere, "2, longer");
-  utimesSync(join(elsewhere, "tls.crt"), 1, 1);
-  for (const directory of directories) {
-    assert.ok(directory.refresh());
-    assert.is(told(directory)[0], "tls.crt 2, longer");
+      assert.not(directory.refresh());
+      assert.equal(told(directory), told(new CredentialDirectory(next)));
+    });
   }
-  for (const each of [dir, elsewhere]) rmSync(each, { recursive: true });
+
+test("all three turn with the kubelet's link, also within one tick of the clock", async () => {
+  const dir = await identity();
+  const directory = new CredentialDirectory(join(dir, "..data"));
+  let before = told(directory);
+  for (let turn = 0; turn < 20; turn++) {
+    assert.not(directory.refresh());
+    writeIdentity(dir, await authority.issue(["a"], "client"), authority);
+    assert.ok(directory.refresh());
+    const after = told(directory);
+    assert.is.not(after[0], before[0]);
+    assert.is.not(after[1], before[1]);
+    before = after;
+  }
 });
 
-test("a directory without them is refused by its name", () => {
-  const dir = folder();
-  assert.throws(() => new CredentialDirectory(dir), new RegExp(`certificates in ${dir} cannot be read`));
-  rmSync(dir, { recursive: true });
+test("what is half there, cut short or does not belong together leaves the former ones in use, and is told once", async () => {
+  const [dir, next] = [await identity(), await identity()];
+  const heard: string[] = [];
+  const directory = new CredentialDirectory(dir, (error) => heard.push(String(error.cause)));
+  const before = told(directory);
+  const breaks: (() => void)[] = [
+    () => copyFileSync(join(next, "tls.crt"), join(dir, "tls.crt")),
+    () => writeFileSync(join(dir, "tls.crt"), before[0]!.slice(0, 200)),
+    () => rmSync(join(dir, "tls.crt")),
+  ];
+  for (const [index, breakIt] of breaks.entries()) {
+    breakIt();
+    for (let look = 0; look < 3; look++) assert.not(directory.refresh());
+    assert.equal(told(directory), before);
+    assert.is(heard.length, index + 1, heard.join("\n"));
+  }
+  for (const line of heard) assert.not.match(line, "BEGIN");
+  WAYS["moved over"]!(next, dir);
+  assert.ok(directory.refresh());
+  assert.equal(told(directory), told(new CredentialDirectory(next)));
 });
 
+test("a directory that cannot be used from the beginning is refused by its name", async () => {
+  const empty = join(base, "empty");
+  mkdirSync(empty);
+  assert.throws(() => new CredentialDirectory(empty), /certificates in .*empty cannot be used/);
+  const [dir, other] = [await identity(), await identity()];
+  copyFileSync(join(other, "tls.key"), join(dir, "tls.key"));
+  assert.throws(() => new CredentialDirectory(dir), /cannot be used/);
+});
+
+test.after(() => rmSync(base, { recursive: true }));
 test.run();

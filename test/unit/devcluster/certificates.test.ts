@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, createServer, type TLSSocket } from "node:tls";
@@ -58,6 +58,13 @@ test("an identity is written as a mounted Secret looks, the key for the owner al
   writeIdentity(join(folder, "tls"), await authority.issue(["a"], "client"), authority);
   assert.is(statSync(join(folder, "tls", "tls.key")).mode & 0o777, 0o600);
   assert.match(readFileSync(join(folder, "tls", "ca.crt"), "utf8"), "BEGIN CERTIFICATE");
+  // What a kill or somebody's hand left is in nobody's way.
+  symlinkSync("..gone", join(folder, "tls", "....data_tmp"));
+  rmSync(join(folder, "tls", "tls.crt"));
+  writeFileSync(join(folder, "tls", "tls.crt"), "by hand");
+  const next = await authority.issue(["a"], "client");
+  writeIdentity(join(folder, "tls"), next, authority);
+  assert.is(readFileSync(join(folder, "tls", "tls.crt"), "utf8").trim(), next.certificate.trim());
   rmSync(folder, { recursive: true });
 });
 
