@@ -232,12 +232,8 @@ export const agentMachine = setup({
           states: {
             idle: {
               entry: "clearCurrent",
-              on: {
-                // Nothing waits here.
-                "APPLY.REQUESTED": { target: "applying", actions: "enqueueApply" },
-                // Nobody is at it: the files could not be made ready for it at that moment. Else its end says so again.
-                "RELOAD.OWED": { actions: raise({ type: "RELOAD.WANTED" }) },
-              },
+              // Nobody is at it: the files could not be made ready for it at that moment. Else its end says so again.
+              on: { "RELOAD.OWED": { actions: raise({ type: "RELOAD.WANTED" }) } },
               always: [
                 { guard: "hasStart", target: "starting" },
                 { guard: "reloadIsDue", target: "reloading" },
