@@ -7,8 +7,12 @@ import type { Block, MapEntry } from "./types.ts";
 
 /** Entries in the order of the text; blank lines and comments are left out. */
 export function parseMapText(text: string): MapEntry[] {
+  return parseMapLines(text.split("\n"));
+}
+
+function parseMapLines(lines: readonly string[]): MapEntry[] {
   const entries: MapEntry[] = [];
-  for (const line of text.split("\n")) {
+  for (const line of lines) {
     const entry = parseMapLine(line);
     if (entry !== undefined) entries.push(entry);
   }
@@ -43,12 +47,10 @@ export function blockIndex(block: Block): BlockIndex {
 
 function indexOf(lines: readonly string[]): BlockIndex {
   const index = new Map<string, string[]>();
-  for (const line of lines) {
-    const entry = parseMapLine(line);
-    if (entry === undefined) continue;
-    const values = index.get(entry.key);
-    if (values === undefined) index.set(entry.key, [entry.value]);
-    else values.push(entry.value);
+  for (const { key, value } of parseMapLines(lines)) {
+    const values = index.get(key);
+    if (values === undefined) index.set(key, [value]);
+    else values.push(value);
   }
   return index;
 }
